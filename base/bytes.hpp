@@ -1,0 +1,139 @@
+// Bytes: a borrowed view. SharedBytes: a view that keeps its memory alive. BufferChain: what one gathered write sends.
+// Big-endian loads and stores for the wire, little-endian for our own files.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/check.hpp"
+
+namespace weir {
+
+using Bytes = std::span<const std::byte>;
+using MutableBytes = std::span<std::byte>;
+
+inline Bytes as_bytes(std::string_view text) {
+  return std::as_bytes(std::span{text.data(), text.size()});
+}
+inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Integers at a position of a buffer. The caller has checked the bounds: a short buffer is a bug of ours.
+template <class Int>
+Int load_be(Bytes bytes, std::size_t at) {
+  WEIR_DCHECK(at + sizeof(Int) <= bytes.size());
+  std::make_unsigned_t<Int> value = 0;
+  for (std::size_t i = 0; i < sizeof(Int); ++i) {
+    value = static_cast<std::make_unsigned_t<Int>>((value << (sizeof(Int) > 1 ? 8U : 0U)) |
+                                                   std::to_integer<std::uint8_t>(bytes[at + i]));
+  }
+  return static_cast<Int>(value);
+}
+template <class Int>
+void store_be(MutableBytes bytes, std::size_t at, Int value) {
+  WEIR_DCHECK(at + sizeof(Int) <= bytes.size());
+  auto rest = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<Int>>(value));
+  for (std::size_t i = sizeof(Int); i-- > 0;) {
+    bytes[at + i] = static_cast<std::byte>(rest & 0xffU);
+    rest >>= 8U;
+  }
+}
+template <class Int>
+Int load_le(Bytes bytes, std::size_t at) {
+  static_assert(std::endian::native == std::endian::little);
+  WEIR_DCHECK(at + sizeof(Int) <= bytes.size());
+  Int value;
+  std::memcpy(&value, bytes.data() + at, sizeof(Int));
+  return value;
+}
+template <class Int>
+void store_le(MutableBytes bytes, std::size_t at, Int value) {
+  static_assert(std::endian::native == std::endian::little);
+  WEIR_DCHECK(at + sizeof(Int) <= bytes.size());
+  std::memcpy(bytes.data() + at, &value, sizeof(Int));
+}
+
+// A view and a counted reference to whatever owns its memory (a frame, an image block, a mapped file). Any thread.
+class SharedBytes {
+ public:
+  SharedBytes() = default;
+  SharedBytes(Bytes view, std::shared_ptr<const void> owner) : view_(view), owner_(std::move(owner)) {}
+  static SharedBytes copy_of(Bytes bytes) {
+    auto owned = std::make_shared<std::vector<std::byte>>(bytes.begin(), bytes.end());
+    return {Bytes{*owned}, owned};
+  }
+  static SharedBytes adopt(std::vector<std::byte> bytes) {
+    auto owned = std::make_shared<std::vector<std::byte>>(std::move(bytes));
+    return {Bytes{*owned}, owned};
+  }
+  [[nodiscard]] Bytes view() const { return view_; }
+  [[nodiscard]] std::size_t size() const { return view_.size(); }
+  [[nodiscard]] bool empty() const { return view_.empty(); }
+  [[nodiscard]] SharedBytes part(std::size_t from, std::size_t count) const {
+    return {view_.subspan(from, count), owner_};
+  }
+  [[nodiscard]] const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  Bytes view_;
+  std::shared_ptr<const void> owner_;
+};
+
+// A run of a file that a stream may send without copying (sendfile). `handle` is an open descriptor, kept alive by
+// `owner`.
+struct FileRun {
+  int handle = -1;
+  std::int64_t position = 0;
+  std::size_t size = 0;
+  std::shared_ptr<const void> owner;
+};
+
+// Pieces of memory and of files in sending order. Moves cheaply; a copy shares the owners.
+class BufferChain {
+ public:
+  using Piece = std::variant<SharedBytes, FileRun>;
+  BufferChain() = default;
+  explicit BufferChain(SharedBytes bytes) { append(std::move(bytes)); }
+  void append(SharedBytes bytes) {
+    if (bytes.empty()) {
+      return;
+    }
+    size_ += bytes.size();
+    pieces_.emplace_back(std::move(bytes));
+  }
+  void append(FileRun run) {
+    if (run.size == 0) {
+      return;
+    }
+    size_ += run.size;
+    pieces_.emplace_back(std::move(run));
+  }
+  void append(BufferChain other) {
+    size_ += other.size_;
+    for (auto& piece : other.pieces_) {
+      pieces_.push_back(std::move(piece));
+    }
+  }
+  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  // All bytes in one buffer. Only for chains of memory (tests, clients, small answers): a FileRun is a bug here.
+  [[nodiscard]] std::vector<std::byte> flatten() const;
+
+ private:
+  std::vector<Piece> pieces_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace weir

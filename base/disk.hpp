@@ -1,0 +1,68 @@
+// The disk seam. Calls block; only the write role, the pool, the controller and start-up may make them (read_at of a
+// page in cache is the one exception). What was written and not synced may be lost, torn or reordered by a power cut; a
+// name (create, rename, remove) is durable only after sync_directory of its folder. Any thread, but one writer a file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+
+namespace weir {
+
+class File {
+ public:
+  virtual ~File() = default;
+  // Writes all parts one after the other at `position`, growing the file. disk_full or disk_failed (errno).
+  virtual Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) = 0;
+  // Fills `into` from `position`; fewer bytes only at the end of the file.
+  virtual Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const = 0;
+  // Everything written before is durable (fdatasync). After an error nothing is known: never retried by callers.
+  virtual Result<void> sync() = 0;
+  virtual Result<void> truncate(std::int64_t size) = 0;
+  // Reserves room without changing the size that readers see (fallocate KEEP_SIZE). disk_full if there is none.
+  virtual Result<void> allocate(std::int64_t size) = 0;
+  [[nodiscard]] virtual Result<std::int64_t> size() const = 0;
+  // The whole file read-only in memory, kept alive by the result. Real: mmap. The file must not shrink meanwhile.
+  [[nodiscard]] virtual Result<SharedBytes> map() const = 0;
+  // Descriptor for sendfile, or -1 where there is none (simulated files).
+  [[nodiscard]] virtual int handle() const = 0;
+};
+
+struct OpenOptions {
+  bool create = false;     // make it if missing
+  bool exclusive = false;  // with create: fail with already_exists if it is there
+  bool direct = false;     // O_DIRECT: positions, sizes and memory are multiples of 4096
+  bool read_only = false;
+};
+
+// A lock on a folder, held until destroyed.
+class DiskLock {
+ public:
+  virtual ~DiskLock() = default;
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual Result<std::shared_ptr<File>> open(const std::string& path, OpenOptions options) = 0;
+  virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+  virtual Result<void> remove(const std::string& path) = 0;
+  virtual Result<void> make_directories(const std::string& path) = 0;
+  virtual Result<void> sync_directory(const std::string& path) = 0;
+  [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;  // names, sorted
+  [[nodiscard]] virtual bool exists(const std::string& path) const = 0;
+  [[nodiscard]] virtual Result<std::int64_t> free_bytes(const std::string& path) const = 0;
+  [[nodiscard]] virtual Result<std::int64_t> total_bytes(const std::string& path) const = 0;
+  // flock on `path` (made if missing), our pid written into it. in_use with the holder's pid.
+  virtual Result<std::unique_ptr<DiskLock>> lock(const std::string& path) = 0;
+};
+
+// Reads a small file whole; too_large over `size_max`. Writes one by a temporary name, sync, rename, sync of the
+// folder.
+Result<std::vector<std::byte>> read_file(Disk& disk, const std::string& path, std::int64_t size_max);
+Result<void> replace_file(Disk& disk, const std::string& path, Bytes content);
+
+}  // namespace weir
