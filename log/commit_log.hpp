@@ -1,0 +1,153 @@
+// CommitLog: the one ordered log of this node and everything that reads it. Owns the tail, the segments and the
+// partitions.
+//
+// Threads. append(), find() and read(..., memory_only) may be called on any thread and never block. The log role
+// (offset assignment, image, index) is held by whoever brings it work; the write role (writes, syncs, ends,
+// completions) runs on Runtime::write only; read(..., may_block), retention and index deltas run on Runtime::pool.
+// create / remove / set_rules are called by the controller executor only. Rules: docs/LOG_FORMAT.md and
+// docs/ARCHITECTURE.md, "The log".
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/result.hpp"
+#include "base/runtime.hpp"
+#include "log/partition.hpp"
+#include "protocol/record_batch.hpp"
+
+namespace weir::log {
+
+// When an append is answered. `all` on a partition with FlushMode::async, and `leader` always, wait for the write only.
+enum class Acks : std::uint8_t {
+  none,
+  leader,
+  all,
+  internal /* group, transaction, metadata records: always synced */
+};
+
+struct AppendOutcome {
+  std::optional<Error> error;  // out_of_sequence, stale_epoch, too_large, read_only, disk_full, not_found (deleted) ...
+  Offset base_offset{-1};
+  Millis log_append_time = -1;  // the batch's max timestamp where LogAppendTime or a duplicate says so, else -1
+  Offset log_start{-1};
+  bool duplicate = false;  // idempotent producer: already in the log at base_offset
+};
+
+struct Append {
+  std::shared_ptr<Partition> partition;
+  SharedBytes batch;  // one validated record batch with base offset 0; kept alive until it is in the image
+  protocol::BatchFacts facts;
+  Acks acks = Acks::all;
+  Executor* reply_on = nullptr;  // where `done` runs; null with Acks::none
+  UniqueFunction<void(const AppendOutcome&)> done;
+};
+
+enum class ReadFrom : std::uint8_t { memory_only, may_block };
+
+struct ReadLimits {
+  std::size_t bytes_max = 0;
+  bool first_batch_whole = false;  // deliver the first batch even when it is larger than bytes_max
+  Offset bound{0};                 // batches that end beyond it are not delivered: high watermark or last stable offset
+};
+
+struct ReadOutcome {
+  BufferChain batches;      // whole batches, the first holds the asked offset (or is the next one after a gap)
+  bool needs_disk = false;  // memory_only could not serve it: read again with may_block on the pool
+};
+
+struct TimestampAndOffset {
+  Millis timestamp = -1;
+  Offset offset{-1};
+  LeaderEpoch leader_epoch{-1};
+};
+
+struct EpochEnd {
+  LeaderEpoch epoch{-1};
+  Offset end_offset{-1};
+};
+
+// Called by the write role after the high watermark of these partitions moved (or they were deleted). Must not block.
+class VisibilityObserver {
+ public:
+  virtual ~VisibilityObserver() = default;
+  virtual void advanced(std::span<const std::shared_ptr<Partition>> partitions) = 0;
+};
+
+struct CommitLogOptions {
+  std::string folder;                      // the data folder; holds commitlog/, manifest, pool/
+  std::int64_t segment_bytes = 1LL << 30;  // at least 1 MiB
+  std::int64_t image_bytes = 64LL << 20;   // ring of 1 MiB blocks, taken when first filled
+  std::int64_t delta_bytes = 64LL << 20;   // index deltas: a scan after a crash reads at most about twice this
+  Millis retention_check_ms = 300'000;
+  Uuid boot_id;              // differs after the machine restarted
+  bool clean_start = false;  // the last process said goodbye (clean-shutdown file)
+};
+
+// A partition that the metadata image knows at start. What the log has beyond these is deleted, what it lacks is
+// created.
+struct KnownPartition {
+  PartitionKey key;
+  PartitionRules rules;
+  LeaderEpoch leader_epoch;
+};
+
+struct LogStatistics {
+  LogPosition appended, written, synced;
+  std::int64_t segments = 0;
+  std::int64_t disk_bytes = 0;
+  std::int64_t image_bytes_used = 0;
+  bool read_only = false;
+};
+
+class CommitLog {
+ public:
+  // Opens or creates, recovers, seals what an unclean stop left, and starts the roles. Blocks. `observer` outlives the
+  // log.
+  static Result<std::unique_ptr<CommitLog>> open(CommitLogOptions options, Runtime& runtime,
+                                                 std::span<const KnownPartition> known, VisibilityObserver& observer);
+  ~CommitLog();  // stop() must have finished
+
+  // Drains, syncs, seals the open state (clean shutdown) and then calls `done` on Runtime::write. Appends after it get
+  // `closed`.
+  void stop(Task done);
+
+  std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
+  void remove(const PartitionKey& key);
+  void set_rules(const PartitionKey& key, const PartitionRules& rules);
+  [[nodiscard]] std::shared_ptr<Partition> find(const PartitionKey& key) const;  // null if there is none
+  [[nodiscard]] std::vector<std::shared_ptr<Partition>> partitions() const;
+
+  void append(Append request);
+  // Several at once, in this order, one queue operation: a produce request with many partitions.
+  void append(std::vector<Append> requests);
+
+  // out_of_range below the start or above the bound's end. Corrupt bytes are never returned: disk_failed / corrupt.
+  Result<ReadOutcome> read(const Partition& partition, Offset from, const ReadLimits& limits, ReadFrom mode) const;
+
+  // Moves the log start (DeleteRecords, retention, coordinators' re-append). `done` when durable. out_of_range above
+  // the HW.
+  void move_start(std::shared_ptr<Partition> partition, Offset start, Executor& reply_on,
+                  UniqueFunction<void(Result<Offset>)> done);
+
+  // First record with timestamp >= `timestamp` below `bound` (timestamp -1 when there is none); largest timestamp.
+  // Exact to the record; may read batches, so on the pool when mode says memory_only and the answer is needs_disk.
+  Result<std::optional<TimestampAndOffset>> find_by_time(const Partition& partition, Millis timestamp,
+                                                         Offset bound) const;
+  Result<std::optional<TimestampAndOffset>> find_max_timestamp(const Partition& partition, Offset bound) const;
+  [[nodiscard]] EpochEnd epoch_end(const Partition& partition, LeaderEpoch epoch) const;
+
+  [[nodiscard]] LogStatistics statistics() const;
+  [[nodiscard]] std::int64_t size_bytes(const Partition& partition) const;  // batch bytes between start and end
+  // One pass of retention now (the log also does it by itself on the pool every retention_check_ms).
+  void run_retention(Task done);
+
+ private:
+  class Engine;
+  explicit CommitLog(std::unique_ptr<Engine> engine);
+  std::unique_ptr<Engine> engine_;
+};
+
+}  // namespace weir::log

@@ -1,0 +1,79 @@
+// Partition: the state of one partition that many threads read. The ends are atomics with one writer each (named
+// below); everything else belongs to the log role. Held by shared_ptr: a deleted partition lives until its last user
+// lets go.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "base/ids.hpp"
+
+namespace weir::log {
+
+struct PartitionKey {
+  Uuid topic_id;
+  std::int32_t index = 0;
+  friend auto operator<=>(const PartitionKey&, const PartitionKey&) = default;
+};
+
+enum class FlushMode : std::uint8_t { sync, async };
+
+// What the topic's config asks of the log. Replaced as a whole by CommitLog::set_rules.
+struct PartitionRules {
+  FlushMode flush = FlushMode::sync;
+  bool delete_old = true;             // cleanup.policy has delete
+  bool compact = false;               // cleanup.policy has compact: pins segments until the merger comes
+  Millis retention_ms = 604'800'000;  // -1: no bound
+  std::int64_t retention_bytes = -1;  // -1: no bound
+  friend bool operator==(const PartitionRules&, const PartitionRules&) = default;
+};
+
+// The offsets that readers may see. written, durable and visible are moved by the write role, log_end by the log role.
+// log_start <= high_watermark <= min(durable_end or written_end by flush mode) <= log_end.
+class PartitionEnds {
+ public:
+  [[nodiscard]] Offset log_start() const { return {log_start_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] Offset log_end() const { return {log_end_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] Offset written_end() const { return {written_end_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] Offset durable_end() const { return {durable_end_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] Offset high_watermark() const { return {high_watermark_.load(std::memory_order_acquire)}; }
+  // No transactions yet: the last stable offset is the high watermark.
+  [[nodiscard]] Offset last_stable_offset() const { return high_watermark(); }
+
+ protected:
+  std::atomic<std::int64_t> log_start_{0};
+  std::atomic<std::int64_t> log_end_{0};
+  std::atomic<std::int64_t> written_end_{0};
+  std::atomic<std::int64_t> durable_end_{0};
+  std::atomic<std::int64_t> high_watermark_{0};
+};
+
+class Partition : public PartitionEnds {
+ public:
+  Partition(PartitionKey key, LocalPartition local) : key_(key), local_(local) {}
+  [[nodiscard]] const PartitionKey& key() const { return key_; }
+  [[nodiscard]] LocalPartition local() const { return local_; }
+  [[nodiscard]] LeaderEpoch leader_epoch() const { return {leader_epoch_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] bool deleted() const { return deleted_.load(std::memory_order_acquire); }
+
+  // Fetches that wait for this partition, counted by broker/waiters so that the write role wakes nobody in vain.
+  std::atomic<std::int32_t> waiters{0};
+
+ private:
+  friend class PartitionWriter;  // log/: the roles' access to everything below
+  const PartitionKey key_;
+  const LocalPartition local_;
+  std::atomic<std::int32_t> leader_epoch_{0};
+  std::atomic<bool> deleted_{false};
+};
+
+}  // namespace weir::log
+
+template <>
+struct std::hash<weir::log::PartitionKey> {
+  std::size_t operator()(const weir::log::PartitionKey& key) const noexcept {
+    return std::hash<weir::Uuid>{}(key.topic_id) * 31U + static_cast<std::size_t>(key.index);
+  }
+};
