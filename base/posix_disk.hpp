@@ -1,0 +1,22 @@
+// The disk seam on the kernel's files. Stateless but for its descriptors; any thread, one writer a file.
+#pragma once
+
+#include "base/disk.hpp"
+
+namespace weir {
+
+class PosixDisk final : public Disk {
+ public:
+  Result<std::shared_ptr<File>> open(const std::string& path, OpenOptions options) override;
+  Result<void> rename(const std::string& from, const std::string& to) override;
+  Result<void> remove(const std::string& path) override;
+  Result<void> make_directories(const std::string& path) override;
+  Result<void> sync_directory(const std::string& path) override;
+  [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override;
+  [[nodiscard]] bool exists(const std::string& path) const override;
+  [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override;
+  [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override;
+  Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override;
+};
+
+}  // namespace weir
