@@ -1,0 +1,59 @@
+// DataFolder: who the folder belongs to. Holds the lock, `meta.properties` (cluster id, node id, directory id) and the
+// clean-shutdown file. Made once at start, by the thread that starts the broker; outlives everything in the folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/disk.hpp"
+#include "base/ids.hpp"
+#include "base/random.hpp"
+#include "base/result.hpp"
+
+namespace weir::metadata {
+
+struct Identity {
+  std::string cluster_id;  // 22 characters, as Kafka's
+  std::int32_t node_id = 1;
+  Uuid directory_id;  // stays with the disk: a new disk gets a new one
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+class DataFolder {
+ public:
+  // Makes the folder if missing, takes its lock, reads or creates the identity, and takes note of the clean-shutdown
+  // file (and removes it: a crash from now on is an unclean stop). `why` gets one sentence for the operator on failure:
+  // in_use (another process holds it), invalid_argument (Kafka formatted it, or it is another node's), corrupt,
+  // unsupported (a newer version made it), disk_failed.
+  static Result<std::unique_ptr<DataFolder>> open(Disk& disk, const std::string& path, std::int32_t node_id,
+                                                  Random& random, std::string& why);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const Identity& identity() const { return identity_; }
+  // The last process flushed everything and said so. False on the very first start too.
+  [[nodiscard]] bool clean_start() const { return clean_start_; }
+  [[nodiscard]] bool first_start() const { return first_start_; }
+  // Only after a complete flush of all that lives in the folder.
+  Result<void> mark_clean_shutdown();
+
+ private:
+  DataFolder(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
+  Result<void> recognise(std::string& why) const;
+  Result<void> read_or_create_identity(std::int32_t node_id, Random& random, std::string& why);
+  Result<void> take_clean_shutdown(std::string& why);
+
+  Disk& disk_;
+  std::string path_;
+  std::unique_ptr<DiskLock> lock_;
+  Identity identity_;
+  bool clean_start_ = false;
+  bool first_start_ = false;
+};
+
+// The two file formats, pure. Our own meta.properties is told from Kafka's by its `weir.format` key.
+std::string write_meta_properties(const Identity& identity);
+enum class MetaProperties : std::uint8_t { ours, kafkas, newer, malformed };
+MetaProperties read_meta_properties(std::string_view text, Identity& identity);
+
+}  // namespace weir::metadata
