@@ -2,6 +2,7 @@ add_library(weir_flags INTERFACE)
 target_compile_options(weir_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
   -Wcast-align -Woverloaded-virtual -Wimplicit-fallthrough -Wextra-semi -Wunused-result
+  -Wno-missing-field-initializers  # designated initializers name what differs from the default
   -fno-omit-frame-pointer -fstack-protector-strong)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # not -Wuseless-cast: it fires on generic casts in templates
   target_compile_options(weir_flags INTERFACE -Wduplicated-cond -Wlogical-op)

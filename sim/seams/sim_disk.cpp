@@ -1,0 +1,432 @@
+#include "sim/seams/sim_disk.hpp"
+
+#include <cerrno>
+#include <mutex>
+#include <set>
+
+#include "sim/seams/sim_names.hpp"
+
+namespace weir::sim {
+namespace {
+constexpr std::int64_t kDefaultCapacity = 1LL << 40;
+constexpr std::size_t kDirectAlignment = 4096;
+constexpr std::int64_t kSimPid = 1;
+
+bool changes_something(DiskOperation operation) {
+  switch (operation) {
+    case DiskOperation::open:
+    case DiskOperation::read:
+    case DiskOperation::list:
+    case DiskOperation::map: return false;
+    case DiskOperation::create:
+    case DiskOperation::write:
+    case DiskOperation::sync:
+    case DiskOperation::truncate:
+    case DiskOperation::allocate:
+    case DiskOperation::rename:
+    case DiskOperation::remove:
+    case DiskOperation::make_directories:
+    case DiskOperation::sync_directory: return true;
+  }
+  return true;
+}
+
+bool aligned(std::int64_t position, Bytes memory) {
+  return static_cast<std::size_t>(position) % kDirectAlignment == 0 && memory.size() % kDirectAlignment == 0 &&
+         reinterpret_cast<std::uintptr_t>(memory.data()) % kDirectAlignment == 0;
+}
+}  // namespace
+
+std::string_view to_string(DiskOperation operation) {
+  switch (operation) {
+    case DiskOperation::open: return "open";
+    case DiskOperation::create: return "create";
+    case DiskOperation::write: return "write";
+    case DiskOperation::read: return "read";
+    case DiskOperation::sync: return "sync";
+    case DiskOperation::truncate: return "truncate";
+    case DiskOperation::allocate: return "allocate";
+    case DiskOperation::rename: return "rename";
+    case DiskOperation::remove: return "remove";
+    case DiskOperation::make_directories: return "make_directories";
+    case DiskOperation::sync_directory: return "sync_directory";
+    case DiskOperation::list: return "list";
+    case DiskOperation::map: return "map";
+  }
+  return "unknown";
+}
+
+struct SimDisk::State {
+  explicit State(std::uint64_t seed) : random(seed) {}
+
+  // Counts the operation; the error that stops it, if any.
+  Result<void> begin(DiskOperation operation, const std::string& path, std::uint64_t for_epoch) {
+    ++counts[static_cast<std::size_t>(operation)];
+    if (for_epoch != epoch || crashed) {
+      return {Errc::closed};
+    }
+    if (changes_something(operation)) {
+      ++changing;
+      if (crash_at != 0 && changing >= crash_at) {
+        crashed = true;
+        return {Errc::closed};
+      }
+    }
+    if (hook) {
+      if (const auto error = hook(operation, path)) {
+        return *error;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] std::int64_t used() const {
+    std::int64_t total = 0;
+    for (const auto& file : names.visible_files()) {
+      total += file->charged_bytes();
+    }
+    return total;
+  }
+  [[nodiscard]] std::int64_t free() const { return std::max<std::int64_t>(0, capacity - used()); }
+
+  mutable std::mutex mutex;
+  Random random;
+  SimNames names;
+  std::set<std::string> locked;
+  FaultHook hook;
+  std::array<std::uint64_t, kDiskOperations> counts{};
+  std::uint64_t changing = 0;
+  std::uint64_t crash_at = 0;  // 0: not armed
+  std::uint64_t epoch = 0;     // one more with each crash; what was opened in an older one is closed
+  std::int64_t capacity = kDefaultCapacity;
+  bool crashed = false;
+};
+
+class SimFile final : public File {
+ public:
+  SimFile(std::shared_ptr<SimDisk::State> state, std::string path, SimNames::File inode, OpenOptions options)
+      : state_(std::move(state)),
+        path_(std::move(path)),
+        inode_(std::move(inode)),
+        options_(options),
+        epoch_(state_->epoch) {}
+
+  Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) override {
+    const std::lock_guard guard{state_->mutex};
+    std::size_t total = 0;
+    for (const auto part : parts) {
+      total += part.size();
+    }
+    const bool was_crashed = state_->crashed;
+    if (const auto begun = state_->begin(DiskOperation::write, path_, epoch_); !begun) {
+      if (!was_crashed && state_->crashed && total > 0) {
+        inode_->write(position, parts, state_->random.below(total + 1));  // the process died inside the call
+      }
+      return begun.error();
+    }
+    if (options_.read_only) {
+      return {Errc::disk_failed, EBADF};
+    }
+    if (options_.direct) {
+      for (const auto part : parts) {
+        if (!aligned(position, part)) {
+          return {Errc::disk_failed, EINVAL};
+        }
+      }
+    }
+    const auto end = position + static_cast<std::int64_t>(total);
+    const auto growth = end - inode_->charged_bytes();
+    if (growth > 0) {
+      if (const auto free = state_->free(); growth > free) {
+        inode_->write(position, parts, total - std::min(total, static_cast<std::size_t>(growth - free)));
+        return {Errc::disk_full, free};
+      }
+    }
+    inode_->write(position, parts, total);
+    return {};
+  }
+
+  Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const override {
+    const std::lock_guard guard{state_->mutex};
+    WEIR_TRY_VOID(state_->begin(DiskOperation::read, path_, epoch_));
+    if (options_.direct && !aligned(position, into)) {
+      return {Errc::disk_failed, EINVAL};
+    }
+    const auto content = inode_->content();
+    const auto from = std::min(static_cast<std::size_t>(position), content.size());
+    const auto count = std::min(into.size(), content.size() - from);
+    std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(from), count, into.begin());
+    return count;
+  }
+
+  Result<void> sync() override {
+    const std::lock_guard guard{state_->mutex};
+    if (const auto begun = state_->begin(DiskOperation::sync, path_, epoch_); !begun) {
+      if (!state_->crashed && epoch_ == state_->epoch) {
+        inode_->fail_sync(state_->random);
+      }
+      return begun.error();
+    }
+    inode_->sync();
+    return {};
+  }
+
+  Result<void> truncate(std::int64_t size) override {
+    const std::lock_guard guard{state_->mutex};
+    WEIR_TRY_VOID(state_->begin(DiskOperation::truncate, path_, epoch_));
+    inode_->truncate(size);
+    return {};
+  }
+
+  Result<void> allocate(std::int64_t size) override {
+    const std::lock_guard guard{state_->mutex};
+    WEIR_TRY_VOID(state_->begin(DiskOperation::allocate, path_, epoch_));
+    if (const auto free = state_->free(); size - inode_->charged_bytes() > free) {
+      return {Errc::disk_full, free};
+    }
+    inode_->allocate(size);
+    return {};
+  }
+
+  [[nodiscard]] Result<std::int64_t> size() const override {
+    const std::lock_guard guard{state_->mutex};
+    if (state_->crashed || epoch_ != state_->epoch) {
+      return {Errc::closed};
+    }
+    return inode_->size();
+  }
+
+  [[nodiscard]] Result<SharedBytes> map() const override {
+    const std::lock_guard guard{state_->mutex};
+    WEIR_TRY_VOID(state_->begin(DiskOperation::map, path_, epoch_));
+    return SharedBytes::copy_of(inode_->content());
+  }
+
+  [[nodiscard]] int handle() const override { return -1; }
+
+ private:
+  std::shared_ptr<SimDisk::State> state_;
+  std::string path_;
+  SimNames::File inode_;
+  OpenOptions options_;
+  std::uint64_t epoch_;
+};
+
+class SimLock final : public DiskLock {
+ public:
+  SimLock(std::shared_ptr<SimDisk::State> state, std::string path)
+      : state_(std::move(state)), path_(std::move(path)), epoch_(state_->epoch) {}
+  ~SimLock() override {
+    const std::lock_guard guard{state_->mutex};
+    if (epoch_ == state_->epoch) {
+      state_->locked.erase(path_);
+    }
+  }
+  SimLock(const SimLock&) = delete;
+  SimLock& operator=(const SimLock&) = delete;
+
+ private:
+  std::shared_ptr<SimDisk::State> state_;
+  std::string path_;
+  std::uint64_t epoch_;
+};
+
+SimDisk::SimDisk(std::uint64_t seed) : state_(std::make_shared<State>(seed)) {}
+SimDisk::~SimDisk() = default;
+
+Result<std::shared_ptr<File>> SimDisk::open(const std::string& raw_path, OpenOptions options) {
+  const auto path = normal_path(raw_path);
+  const std::lock_guard guard{state_->mutex};
+  auto inode = state_->names.find(path);
+  const bool creates = options.create && inode == nullptr;
+  WEIR_TRY_VOID(state_->begin(creates ? DiskOperation::create : DiskOperation::open, path, state_->epoch));
+  if (inode != nullptr && options.create && options.exclusive) {
+    return {Errc::already_exists, EEXIST};
+  }
+  if (state_->names.folder_exists(path)) {
+    return {Errc::disk_failed, EISDIR};
+  }
+  if (inode == nullptr) {
+    if (!options.create || !state_->names.folder_exists(folder_of(path))) {
+      return {Errc::not_found, ENOENT};
+    }
+    inode = std::make_shared<SimInode>();
+    state_->names.add(path, inode);
+  }
+  return std::shared_ptr<File>(std::make_shared<SimFile>(state_, path, std::move(inode), options));
+}
+
+Result<void> SimDisk::rename(const std::string& raw_from, const std::string& raw_to) {
+  const auto from = normal_path(raw_from);
+  const auto to = normal_path(raw_to);
+  const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::rename, from, state_->epoch));
+  if (!state_->names.exists(from) || !state_->names.folder_exists(folder_of(to))) {
+    return {Errc::not_found, ENOENT};
+  }
+  WEIR_CHECK(!state_->names.folder_exists(from));  // nothing of ours renames a folder
+  if (state_->names.folder_exists(to)) {
+    return {Errc::disk_failed, EISDIR};
+  }
+  if (from != to) {
+    state_->names.rename(from, to);
+  }
+  return {};
+}
+
+Result<void> SimDisk::remove(const std::string& raw_path) {
+  const auto path = normal_path(raw_path);
+  const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::remove, path, state_->epoch));
+  if (!state_->names.exists(path)) {
+    return {Errc::not_found, ENOENT};
+  }
+  if (state_->names.folder_exists(path) && !state_->names.names_in(path).empty()) {
+    return {Errc::disk_failed, ENOTEMPTY};
+  }
+  state_->names.remove(path);
+  return {};
+}
+
+Result<void> SimDisk::make_directories(const std::string& raw_path) {
+  const auto path = normal_path(raw_path);
+  const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::make_directories, path, state_->epoch));
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    const auto prefix = path.substr(0, end);
+    if (state_->names.find(prefix) != nullptr) {
+      return {Errc::already_exists, ENOTDIR};
+    }
+    if (!state_->names.folder_exists(prefix)) {
+      state_->names.add(prefix, nullptr);
+    }
+  }
+  return {};
+}
+
+Result<void> SimDisk::sync_directory(const std::string& raw_path) {
+  const auto path = normal_path(raw_path);
+  const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::sync_directory, path, state_->epoch));
+  if (!state_->names.folder_exists(path)) {
+    return {Errc::not_found, ENOENT};
+  }
+  state_->names.sync_folder(path);
+  return {};
+}
+
+Result<std::vector<std::string>> SimDisk::list(const std::string& raw_path) const {
+  const auto path = normal_path(raw_path);
+  const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::list, path, state_->epoch));
+  if (!state_->names.folder_exists(path)) {
+    return {Errc::not_found, ENOENT};
+  }
+  return state_->names.names_in(path);
+}
+
+bool SimDisk::exists(const std::string& path) const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->names.exists(normal_path(path));
+}
+
+Result<std::int64_t> SimDisk::free_bytes(const std::string& path) const {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->names.exists(normal_path(path))) {
+    return {Errc::not_found, ENOENT};
+  }
+  return state_->free();
+}
+
+Result<std::int64_t> SimDisk::total_bytes(const std::string& path) const {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->names.exists(normal_path(path))) {
+    return {Errc::not_found, ENOENT};
+  }
+  return state_->capacity;
+}
+
+Result<std::unique_ptr<DiskLock>> SimDisk::lock(const std::string& raw_path) {
+  const auto path = normal_path(raw_path);
+  WEIR_TRY_VOID(open(path, {.create = true}));
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->locked.insert(path).second) {
+    return {Errc::in_use, kSimPid};
+  }
+  return std::unique_ptr<DiskLock>(std::make_unique<SimLock>(state_, path));
+}
+
+void SimDisk::crash(std::uint64_t seed, CrashMode mode) {
+  const std::lock_guard guard{state_->mutex};
+  ++state_->epoch;
+  state_->crashed = false;
+  state_->crash_at = 0;
+  state_->locked.clear();
+  if (mode == CrashMode::process_death) {
+    return;
+  }
+  Random random{seed};
+  for (const auto& file : state_->names.files()) {
+    file->lose_unsynced(random);
+  }
+  state_->names.lose_unsynced(random);
+}
+
+void SimDisk::crash_at_operation(std::uint64_t number) {
+  WEIR_CHECK(number > 0);
+  const std::lock_guard guard{state_->mutex};
+  state_->crash_at = state_->changing + number;
+}
+
+bool SimDisk::crashed() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->crashed;
+}
+
+void SimDisk::set_fault_hook(FaultHook hook) {
+  const std::lock_guard guard{state_->mutex};
+  state_->hook = std::move(hook);
+}
+
+void SimDisk::set_capacity(std::int64_t bytes) {
+  const std::lock_guard guard{state_->mutex};
+  state_->capacity = bytes;
+}
+
+std::unique_ptr<SimDisk> SimDisk::clone(std::uint64_t seed) const {
+  auto copy = std::make_unique<SimDisk>(seed);
+  const std::lock_guard guard{state_->mutex};
+  copy->state_->names = state_->names.deep_copy();
+  copy->state_->capacity = state_->capacity;
+  return copy;
+}
+
+std::uint64_t SimDisk::count(DiskOperation operation) const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->counts[static_cast<std::size_t>(operation)];
+}
+
+std::uint64_t SimDisk::changing_operations() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->changing;
+}
+
+std::int64_t SimDisk::used_bytes() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->used();
+}
+
+Result<void> SimDisk::damage(const std::string& path, std::int64_t position, std::byte mask) {
+  const std::lock_guard guard{state_->mutex};
+  const auto file = state_->names.find(normal_path(path));
+  if (file == nullptr) {
+    return {Errc::not_found, ENOENT};
+  }
+  if (position < 0 || position >= file->size()) {
+    return {Errc::out_of_range, position};
+  }
+  file->damage(position, mask);
+  return {};
+}
+
+}  // namespace weir::sim

@@ -1,0 +1,106 @@
+#include "sim/seams/sim_inode.hpp"
+
+#include <algorithm>
+
+namespace weir::sim {
+
+void SimInode::apply(std::vector<std::byte>& content, const Change& change) {
+  const auto position = static_cast<std::size_t>(change.position);
+  if (change.truncation) {
+    content.resize(position);
+    return;
+  }
+  if (change.bytes.empty()) {
+    return;
+  }
+  content.resize(std::max(content.size(), position + change.bytes.size()));
+  std::copy(change.bytes.begin(), change.bytes.end(), content.begin() + change.position);
+}
+
+void SimInode::write(std::int64_t position, std::span<const Bytes> parts, std::size_t bytes_max) {
+  Change change{.position = position};
+  for (const auto part : parts) {
+    const auto kept = part.first(std::min(part.size(), bytes_max - change.bytes.size()));
+    change.bytes.insert(change.bytes.end(), kept.begin(), kept.end());
+  }
+  apply(current_, change);
+  journal_.push_back(std::move(change));
+}
+
+void SimInode::truncate(std::int64_t size) {
+  Change change{.position = size, .truncation = true};
+  apply(current_, change);
+  journal_.push_back(std::move(change));
+}
+
+void SimInode::sync() {
+  for (const auto& change : journal_) {
+    apply(durable_, change);
+  }
+  journal_.clear();
+}
+
+void SimInode::apply_torn(std::vector<std::byte>& content, const Change& change, Random& random,
+                          std::uint64_t keep_of_8) {
+  std::size_t at = 0;
+  while (at < change.bytes.size()) {
+    const auto position = static_cast<std::size_t>(change.position) + at;
+    const auto count = std::min(kSectorBytes - position % kSectorBytes, change.bytes.size() - at);
+    if (random.below(8) < keep_of_8) {
+      apply(content, {.position = static_cast<std::int64_t>(position),
+                      .bytes = {change.bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                                change.bytes.begin() + static_cast<std::ptrdiff_t>(at + count)}});
+    } else if (random.chance(4)) {
+      content.resize(std::max(content.size(), position + count));  // the size reached the disk, the data did not
+    }
+    at += count;
+  }
+}
+
+void SimInode::settle(Random& random) {
+  // One habit a crash, so that the extremes (all lost, all kept, a clean prefix) come up as often as the mixtures.
+  enum class Habit : std::uint8_t { lose_all, keep_all, prefix, any_subset, tear };
+  const auto habit = static_cast<Habit>(random.below(5));
+  const auto keep_of_8 = random.below(9);
+  auto prefix = random.below(journal_.size() + 1);
+  for (const auto& change : journal_) {
+    bool keep = false;
+    bool torn = false;
+    switch (habit) {
+      case Habit::lose_all: break;
+      case Habit::keep_all: keep = true; break;
+      case Habit::prefix:
+        keep = prefix > 0;
+        torn = prefix == 1;
+        prefix -= prefix > 0 ? 1 : 0;
+        break;
+      case Habit::any_subset: keep = random.below(8) < keep_of_8; break;
+      case Habit::tear: torn = true; break;
+    }
+    if (torn && !change.truncation) {
+      apply_torn(durable_, change, random, keep_of_8);
+    } else if (keep || (torn && random.chance(2))) {
+      apply(durable_, change);
+    }
+  }
+  journal_.clear();
+}
+
+void SimInode::lose_unsynced(Random& random) {
+  settle(random);
+  current_ = durable_;
+  allocated_ = std::min(allocated_, size());
+}
+
+void SimInode::fail_sync(Random& random) {
+  settle(random);
+}
+
+void SimInode::damage(std::int64_t position, std::byte mask) {
+  const auto at = static_cast<std::size_t>(position);
+  sync();
+  current_[at] ^= mask;
+  durable_[at] ^= mask;
+}
+
+}  // namespace weir::sim
