@@ -1,0 +1,46 @@
+// EpochList: which leader epoch began at which offset, of one partition. A value that the log role owns; copies may go
+// anywhere. Epochs and offsets rise strictly; an epoch without records is replaced by the next one.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/ids.hpp"
+#include "base/result.hpp"
+
+namespace weir::log {
+
+struct EpochStart {
+  LeaderEpoch epoch;
+  Offset start;
+  friend bool operator==(const EpochStart&, const EpochStart&) = default;
+};
+
+class EpochList {
+ public:
+  static constexpr std::size_t kEpochsMax = 16'384;  // the oldest are forgotten beyond it: end_of answers -1 for them
+
+  // A new epoch begins at `start`. Ignored (false) unless `epoch` is above the latest; entries at or above `start` go.
+  bool assign(LeaderEpoch epoch, Offset start);
+  [[nodiscard]] std::optional<EpochStart> latest() const;
+  // Kafka's OffsetForLeaderEpoch: the largest known epoch <= `epoch` and the offset where the next one begins; log_end
+  // for the latest; {-1, -1} if `epoch` is above the latest or below the first known.
+  [[nodiscard]] EpochStart end_of(LeaderEpoch epoch, Offset log_end) const;
+  // Epoch of the batch that holds `offset`; -1 if it is before all.
+  [[nodiscard]] LeaderEpoch epoch_at(Offset offset) const;
+  void truncate_to(Offset log_end);        // epochs that begin at or above it are gone
+  void truncate_before(Offset log_start);  // the epoch that holds log_start then begins there
+  [[nodiscard]] const std::vector<EpochStart>& entries() const { return entries_; }
+
+  [[nodiscard]] std::size_t encoded_size() const { return 4 + entries_.size() * 12; }
+  void encode(std::vector<std::byte>& out) const;
+  // Takes exactly all of `bytes`.
+  static Result<EpochList> decode(Bytes bytes);
+  friend bool operator==(const EpochList&, const EpochList&) = default;
+
+ private:
+  std::vector<EpochStart> entries_;
+};
+
+}  // namespace weir::log

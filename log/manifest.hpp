@@ -1,0 +1,126 @@
+// Manifest: which segment files there are. An append-only file of edits, each with a CRC and taken whole or not at all;
+// rewritten when it has grown. Blocks on the disk: one owner at a time (start-up, then the write role or a pool task
+// under the log's own rule). ManifestState is a plain value.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/disk.hpp"
+#include "base/random.hpp"
+#include "log/segment_header.hpp"
+
+namespace weir::log {
+
+// Edits. Several of them in one append() are one atomic change.
+struct AddSegment {
+  SegmentId id;
+  SegmentRole role = SegmentRole::arrival;
+  std::uint16_t retention_class = 0;
+  LogPosition start;
+  friend bool operator==(const AddSegment&, const AddSegment&) = default;
+};
+struct SealSegment {  // nothing at or above valid_end in this file will ever be served
+  SegmentId id;
+  std::int64_t valid_end = 0;  // file position
+  bool has_index = false;
+  friend bool operator==(const SealSegment&, const SealSegment&) = default;
+};
+struct RemoveSegment {
+  SegmentId id;
+  friend bool operator==(const RemoveSegment&, const RemoveSegment&) = default;
+};
+struct CleanPoint {  // all entries below were durable: a bad one there is damage, not a torn tail
+  LogPosition position;
+  friend bool operator==(const CleanPoint&, const CleanPoint&) = default;
+};
+struct NextNumbers {  // lower bounds; they never go down
+  SegmentId segment;
+  LocalPartition local;
+  friend bool operator==(const NextNumbers&, const NextNumbers&) = default;
+};
+struct StartOffset {  // cache of start_moved entries
+  LocalPartition local;
+  Offset start;
+  friend bool operator==(const StartOffset&, const StartOffset&) = default;
+};
+struct ForgetPartition {  // its cached start goes
+  LocalPartition local;
+  friend bool operator==(const ForgetPartition&, const ForgetPartition&) = default;
+};
+struct ReadOnlyMark {  // the log refuses writes since a disk failure (errno); 0 takes the mark back
+  std::int32_t cause = 0;
+  friend bool operator==(const ReadOnlyMark&, const ReadOnlyMark&) = default;
+};
+using ManifestEdit = std::variant<AddSegment, SealSegment, RemoveSegment, CleanPoint, NextNumbers, StartOffset,
+                                  ForgetPartition, ReadOnlyMark>;
+
+struct SegmentFacts {
+  SegmentId id;
+  SegmentRole role = SegmentRole::arrival;
+  std::uint16_t retention_class = 0;
+  LogPosition start;
+  bool sealed = false;
+  std::int64_t valid_end = 0;  // when sealed
+  bool has_index = false;
+  friend bool operator==(const SegmentFacts&, const SegmentFacts&) = default;
+};
+
+struct ManifestState {
+  std::map<SegmentId, SegmentFacts> segments;
+  std::map<LocalPartition, Offset> starts;
+  LogPosition clean_point;
+  SegmentId next_segment{1};
+  LocalPartition next_local{1};
+  std::int32_t read_only_cause = 0;
+  // corrupt: an id twice, an unknown id, a sealed one sealed to another end, a mark that goes back.
+  Result<void> apply(const ManifestEdit& edit);
+  friend bool operator==(const ManifestState&, const ManifestState&) = default;
+};
+
+// What the bytes of a manifest file say. Pure.
+struct ManifestContent {
+  ManifestState state;
+  std::uint64_t seed = 0;
+  std::uint64_t next_number = 1;  // of the next record
+  std::int64_t valid_size = 0;    // bytes that hold whole records; behind it a torn tail, or nothing
+  std::int64_t torn_bytes = 0;
+  std::int64_t records = 0;
+};
+// corrupt: a bad record with a good one behind it (detail: its position), or edits that contradict each other;
+// unsupported: a version or edit type this build does not know.
+Result<ManifestContent> decode_manifest(Bytes bytes);
+std::vector<std::byte> encode_manifest(const ManifestState& state, std::uint64_t seed);  // header and one record
+
+class Manifest {
+ public:
+  static constexpr std::int64_t kFileSizeMax = 256LL << 20;
+  static constexpr std::int64_t kRewriteAt = 1LL << 20;  // and at least four times what a rewrite would take
+
+  // Makes an empty one if there is none. A torn tail is cut off and synced before anything is returned.
+  static Result<std::unique_ptr<Manifest>> open(Disk& disk, std::string path, std::uint64_t seed);
+  [[nodiscard]] const ManifestState& state() const { return state_; }
+  [[nodiscard]] std::int64_t torn_bytes() const { return torn_bytes_; }  // found and cut by open()
+  // One atomic change, durable when this returns. invalid_argument if it contradicts the state (nothing is written).
+  // After a disk error every further call gives read_only.
+  Result<void> append(std::span<const ManifestEdit> edits);
+
+ private:
+  Manifest(Disk& disk, std::string path, std::uint64_t seed) : disk_(disk), path_(std::move(path)), random_(seed) {}
+  Result<void> rewrite();
+  Disk& disk_;
+  std::string path_;
+  Random random_;
+  std::shared_ptr<File> file_;
+  ManifestState state_;
+  std::uint64_t seed_ = 0;
+  std::uint64_t next_number_ = 1;
+  std::int64_t size_ = 0;
+  std::int64_t torn_bytes_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace weir::log
