@@ -28,6 +28,7 @@ class Stream {
   virtual void read_some(MutableBytes into, UniqueFunction<void(Result<std::size_t>)> done) = 0;
   // Writes all of `data`. Real streams gather memory pieces and sendfile file runs.
   virtual void write(BufferChain data, UniqueFunction<void(Result<void>)> done) = 0;
+  // Ends the stream; what is pending is called with `closed`, later. Again is fine.
   virtual void close() = 0;
   [[nodiscard]] virtual Endpoint local_endpoint() const = 0;
   [[nodiscard]] virtual Endpoint remote_endpoint() const = 0;
