@@ -39,7 +39,7 @@ class DataFolder {
 
  private:
   DataFolder(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
-  Result<void> recognise(std::string& why) const;
+  Result<void> refuse_kafkas(std::string& why) const;
   Result<void> read_or_create_identity(std::int32_t node_id, Random& random, std::string& why);
   Result<void> take_clean_shutdown(std::string& why);
 
