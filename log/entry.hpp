@@ -180,7 +180,7 @@ struct Entry {
 
 // Walks the entries in a window of a segment file. It reads nothing but the window, checks header CRCs and the payload
 // CRC of all kinds but batch and pad (a batch's records: protocol/record_batch), and never trusts a size. Members of an
-// atomic group come out one by one; take_atomic_group() tells whether they are complete.
+// atomic group come out one by one; atomic_group_is_whole() tells whether they are complete.
 class EntryScanner {
  public:
   enum class Step : std::uint8_t {

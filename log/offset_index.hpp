@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <vector>
 
