@@ -1,0 +1,12 @@
+// start_thread: the one way in which Weir makes threads. The name shows in ps and gdb; all signals are blocked, so that
+// the main thread alone receives SIGTERM, and a peer that has gone is EPIPE for sendfile and never SIGPIPE.
+#pragma once
+
+#include <string>
+#include <thread>
+
+#include "base/unique_function.hpp"
+
+namespace weir {
+std::thread start_thread(const std::string& name, Task body);  // the kernel shows the first 15 letters of the name
+}  // namespace weir
