@@ -34,7 +34,7 @@ class Decompressor {
 
   // Fills the front of `out` (not empty) and returns how many bytes; 0 means the end, checksums included. Fails with
   //   corrupt     not this codec's format, or damaged; detail: bytes that came out before
-  //   truncated   gzip only: the input ends inside a member (Kafka tells this apart from damage)
+  //   truncated   gzip only: the input ends inside a member
   //   too_large   there is more output than `output_max`; detail: the limit
   // A failure stays: each later read() returns it again.
   Result<std::size_t> read(MutableBytes out);

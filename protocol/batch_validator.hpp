@@ -1,0 +1,87 @@
+// What a broker checks in the records that a producer sends to one partition, before the log sees them, and what it
+// repairs. A pure function of the bytes, the topic's rules and the time; it follows Kafka 4.4's answers case by case.
+// Any thread; for plain batches that pass as they are it allocates nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.hpp"
+#include "base/compression.hpp"
+#include "protocol/record_batch.hpp"
+
+namespace weir::protocol {
+
+// The topic's configuration as far as it concerns a batch. The comment names the key.
+struct BatchRules {
+  std::int32_t max_message_bytes = 1'048'588;                 // max.message.bytes
+  std::int32_t max_decompressed_bytes = 2'147'483'639;        // max.decompressed.message.bytes: of one record
+  std::optional<Codec> codec;                                 // compression.type; empty: "producer"
+  std::optional<int> level;                                   // compression.*.level; empty: the codec's standard
+  TimestampType timestamp_type = TimestampType::create_time;  // message.timestamp.type
+  Millis timestamp_before_max_ms = INT64_MAX;                 // message.timestamp.before.max.ms
+  Millis timestamp_after_max_ms = 3'600'000;                  // message.timestamp.after.max.ms
+  bool compacted = false;                                     // cleanup.policy has compact: keys are required
+};
+
+enum class BatchOrigin : std::uint8_t { client, coordinator };
+
+struct BatchContext {
+  std::int16_t produce_version = INT16_MAX;  // of the request; a coordinator leaves it
+  Millis now_ms = 0;
+  BatchOrigin origin = BatchOrigin::client;
+  // Output that a compressed batch may take before the verdict is BatchOverBudget. A small batch can expand to
+  // gigabytes and so hold its thread for seconds: an io thread sets a budget and lets the pool judge what is over it.
+  std::size_t expansion_budget = SIZE_MAX;
+};
+
+// No batch may expand to more, whatever the budget: a bomb that Kafka would walk to its end.
+inline constexpr std::size_t kExpansionMax = (std::size_t{1} << 31U) - 1;
+
+// The values are the protocol's error codes.
+enum class RefusalCode : std::int16_t {
+  unknown_server_error = -1,
+  corrupt_message = 2,
+  message_too_large = 10,
+  invalid_timestamp = 32,
+  unsupported_compression_type = 76,
+  invalid_record = 87,
+};
+
+struct RecordError {
+  std::int32_t batch_index = 0;  // of the record in its batch
+  std::string message;
+};
+
+// At most this many records are named in an answer: a small compressed batch can hold millions of bad ones.
+inline constexpr std::size_t kRecordErrorsMax = 1000;
+
+struct BatchRefusal {
+  RefusalCode code = RefusalCode::unknown_server_error;
+  bool before_log = false;    // the answer's log start offset is -1, as for all that Kafka's log never looked at
+  std::string_view reason;    // for our log and metrics; static text
+  std::string error_message;  // for the answer; empty: null there, as with Kafka
+  std::vector<RecordError> record_errors;
+};
+
+struct ValidBatch {
+  BatchFacts facts;                  // of bytes()
+  Bytes unchanged;                   // borrows the input: valid as long as that is
+  std::vector<std::byte> rewritten;  // not empty when something was repaired, stamped or recompressed
+
+  [[nodiscard]] bool is_rewritten() const { return !rewritten.empty(); }
+  [[nodiscard]] Bytes bytes() const { return is_rewritten() ? Bytes{rewritten} : unchanged; }
+};
+
+struct BatchOverBudget {};  // ask again where time is no matter, without a budget
+
+using BatchVerdict = std::variant<ValidBatch, BatchRefusal, BatchOverBudget>;
+
+// `records` is the records field of one partition of a Produce request; null counts as empty.
+BatchVerdict validate_batch(Bytes records, const BatchRules& rules, const BatchContext& context);
+
+}  // namespace weir::protocol
