@@ -1,0 +1,14 @@
+"""Where things lie. All that is built or fetched goes below build/compat/, so that a clean tree stays clean."""
+
+import pathlib
+
+COMPAT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = COMPAT.parent
+BUILD = ROOT / "build" / "compat"
+
+ORACLE_JARS = BUILD / "oracle" / "lib"
+JAVA_JARS = BUILD / "java" / "lib"
+JAVA_CLASSES = BUILD / "java" / "classes"
+VENV_PYTHON = BUILD / "venv" / "bin" / "python"
+LIBRDKAFKA_TEST = BUILD / "cmake" / "compat_librdkafka"
+WEIR_DEFAULT = ROOT / "build" / "release" / "weir"

@@ -1,0 +1,84 @@
+"""Runs a client program that speaks the line protocol of these tests, and checks the files it leaves.
+
+The program (Java, Python, C++) is started twice: for its ordinary tests, and for the crash run. It reads
+  WEIR_BROKER  host:port          WEIR_COUNT  records per codec     WEIR_SEED  seed of the record values
+  WEIR_OUT     folder for files   WEIR_CRASH_TOTAL and WEIR_CRASH_GATE  amounts of the crash run
+and writes to stdout `TEST name PASS seconds` or `TEST name FAIL seconds reason`, and in the crash run `ACKED n`.
+For each acks-X.txt it leaves a reads-X.txt (lines `partition offset id`); the pair is one more test, named check_X.
+"""
+
+import os
+import pathlib
+
+from harness import checker
+from harness.broker import Broker
+from harness.child import Child
+from harness.context import CRASH_COUNT, CRASH_GATE, Context
+from harness.crash import CLIENT_SECONDS, AckWatch, kill_and_restart
+from harness.results import require
+
+TESTS_SECONDS = 300
+
+
+def run_program(context: Context, broker: Broker, tests_command: list, crash_command: list):
+    with context.test("program_ends_with_0"):
+        _run_tests(context, broker, tests_command)
+    for acks in sorted(broker.folder.glob("acks-*.txt")):
+        name = acks.stem.removeprefix("acks-")
+        with context.test(f"check_{name}") as notes:
+            notes.append(check_files(broker.folder, name, context.count))
+    with context.test("crash") as notes:
+        notes.append(_run_crash(context, broker, crash_command))
+        notes.append(check_files(broker.folder, "crash", CRASH_COUNT))
+
+
+def check_files(folder: pathlib.Path, name: str, wanted: int) -> str:
+    acks = checker.read_file(folder / f"acks-{name}.txt")
+    reads = checker.read_file(folder / f"reads-{name}.txt")
+    report = checker.check(acks, reads)
+    require(len(acks) == wanted, f"{len(acks)} of {wanted} sends were acknowledged")
+    faults = report.faults(duplicates_allowed=False)
+    require(not faults, "; ".join(faults))
+    return report.summary()
+
+
+def _environment(context: Context, broker: Broker) -> dict:
+    return os.environ | {
+        "WEIR_BROKER": broker.address,
+        "WEIR_COUNT": str(context.count),
+        "WEIR_SEED": str(context.seed),
+        "WEIR_OUT": str(broker.folder),
+        "WEIR_CRASH_TOTAL": str(CRASH_COUNT),
+        "WEIR_CRASH_GATE": str(CRASH_GATE),
+    }
+
+
+def _run_tests(context: Context, broker: Broker, command: list):
+    def on_line(line: str):
+        words = line.split(" ", 4)
+        if len(words) >= 4 and words[0] == "TEST":
+            context.results.report(context.suite, words[1], words[2] == "PASS", float(words[3]), *words[4:])
+
+    log = broker.folder / "client.log"
+    client = Child(command, log, env=_environment(context, broker), watch=on_line)
+    code = client.wait(TESTS_SECONDS * (10 if context.full else 1))
+    require(code == 0, f"the client program ended with {code}\n{client.tail()}")
+
+
+def _run_crash(context: Context, broker: Broker, command: list) -> str:
+    watch = AckWatch()
+
+    def on_line(line: str):
+        if line.startswith("ACKED "):
+            watch.set(int(line.split()[1]))
+
+    log = broker.folder / "crash.log"
+    client = Child(command, log, env=_environment(context, broker), stdin=True, watch=on_line)
+    try:
+        told = kill_and_restart(broker, client, watch, context.kill_after(), CRASH_COUNT)
+        client.say("KILLED")
+        code = client.wait(CLIENT_SECONDS)
+        require(code == 0, f"the client ended with {code}\n{client.tail()}")
+    finally:
+        client.kill9()
+    return told

@@ -1,0 +1,1 @@
+"""The oracle: a real Apache Kafka node that the same tests must pass against."""

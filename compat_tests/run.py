@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Runs the tests with real clients against Weir, or against Apache Kafka as the oracle.
+
+Two suites run at a time, each with a broker of its own. One line per test; the last line is `N passed, N failed`.
+"""
+
+import argparse
+import concurrent.futures
+import importlib
+import os
+import pathlib
+import random
+import signal
+import sys
+import time
+import traceback
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from harness import paths  # noqa: E402
+from harness.broker import check_installed  # noqa: E402
+from harness.child import kill_all  # noqa: E402
+from harness.context import Context, check_expected  # noqa: E402
+from harness.results import Results  # noqa: E402
+
+# The longest first, so that the two lanes end at about the same time.
+SUITES = ("java", "real_input", "confluent_python", "librdkafka", "kcat")
+LANES = 2
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--broker", choices=("weir", "kafka"), default="weir")
+    parser.add_argument("--weir", type=pathlib.Path, default=pathlib.Path(os.environ.get("WEIR_BIN", paths.WEIR_DEFAULT)),
+                        help="the weir binary; else WEIR_BIN, else build/release/weir")
+    parser.add_argument("--only", nargs="+", choices=SUITES, default=SUITES, metavar="NAME", help=", ".join(SUITES))
+    parser.add_argument("--full", action="store_true", help="100,000 records per codec instead of 10,000")
+    parser.add_argument("--seed", type=int, default=None)
+    return parser.parse_args()
+
+
+def run_harness_tests(results: Results):
+    """The checker is trusted by everything below, so it is tested first, in the same run."""
+    outcome = unittest.TestResult()
+    unittest.defaultTestLoader.discover(str(paths.COMPAT / "harness"), "*_test.py", str(paths.COMPAT)).run(outcome)
+    bad = outcome.failures + outcome.errors
+    ok = not bad and outcome.testsRun > 0
+    results.report("harness", "unit_tests", ok, 0, bad[0][1] if bad else f"{outcome.testsRun} cases")
+
+
+def run_suite(context: Context):
+    start = time.monotonic()
+    try:
+        importlib.import_module(f"{context.suite}.suite").run(context)
+    except Exception:
+        context.results.report(context.suite, "suite", False, time.monotonic() - start, "\n" + traceback.format_exc())
+    check_expected(context)
+    print(f"---- {context.suite}: {time.monotonic() - start:.0f} s", flush=True)
+
+
+def main() -> int:
+    args = arguments()
+    check_installed(args.broker, args.weir.resolve())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda n, _: (kill_all(), os._exit(128 + n)))
+    seed = random.randrange(1_000_000) if args.seed is None else args.seed
+    print(f"compat_tests: broker {args.broker}, seed {seed} (again with --seed {seed})", flush=True)
+    results = Results()
+    run_harness_tests(results)
+    with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
+        for name in args.only:
+            lanes.submit(run_suite, Context(name, args.broker, args.weir.resolve(), seed, args.full, results))
+    print(results.closing_line(), flush=True)
+    return 1 if results.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

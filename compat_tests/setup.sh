@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Installs what the tests with real clients need, below build/compat/ where it is ours. Safe to run again: what is there
+# is left alone. Packages come by name from the ordinary clients (apt, Maven, pip) as this machine has them set up.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+out=$here/../build/compat
+mkdir -p "$out"
+
+say() { printf 'compat setup: %s\n' "$*"; }
+
+install_packages() {
+  local missing=()
+  for package in kcat librdkafka-dev libgtest-dev g++ cmake ninja-build pkg-config python3-venv openjdk-17-jdk-headless maven; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  if [ "$(id -u)" != 0 ]; then
+    say "these packages are missing; run: sudo apt-get install -y --no-install-recommends ${missing[*]}"
+    exit 1
+  fi
+  say "installing ${missing[*]}"
+  apt-get update -q
+  DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# Maven has no lock file: jars.sha256 beside each pom.xml is ours, and a jar that is not in it, or differs, is refused.
+copy_jars() {  # NAME
+  local pom=$here/$1/pom.xml sums=$here/$1/jars.sha256 lib=$out/$1/lib
+  if [ -d "$lib" ] && (cd "$lib" && sha256sum --quiet -c "$sums") >/dev/null 2>&1 &&
+    [ "$(ls "$lib" | wc -l)" = "$(wc -l <"$sums")" ]; then
+    return
+  fi
+  say "fetching the jars of $1"
+  rm -rf "$lib"
+  mvn -q -B --color never -f "$pom" dependency:copy-dependencies -DoutputDirectory="$lib"
+  (cd "$lib" && sha256sum --quiet -c "$sums")
+  [ "$(ls "$lib" | wc -l)" = "$(wc -l <"$sums")" ] || { say "jars beyond those in $sums"; exit 1; }
+}
+
+compile_java() {
+  local classes=$out/java/classes
+  if [ -d "$classes" ] && [ -z "$(find "$here/java/src" -newer "$classes" -name '*.java')" ]; then return; fi
+  say "compiling the Java client"
+  rm -rf "$classes"
+  mkdir -p "$classes"
+  javac -Xlint:all -Werror -d "$classes" -cp "$out/java/lib/*" "$here"/java/src/*.java
+}
+
+make_venv() {
+  local venv=$out/venv lock=$here/confluent_python/requirements.lock
+  if cmp -s "$lock" "$venv/installed.lock"; then return; fi
+  say "making the Python environment"
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes -r "$lock"
+  cp "$lock" "$venv/installed.lock"
+}
+
+build_librdkafka_test() {
+  say "building the librdkafka test"
+  cmake -S "$here" -B "$out/cmake" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo >"$out/cmake.log" 2>&1 ||
+    { cat "$out/cmake.log"; exit 1; }
+  cmake --build "$out/cmake" --target compat_librdkafka >>"$out/cmake.log" 2>&1 || { cat "$out/cmake.log"; exit 1; }
+}
+
+install_packages
+copy_jars oracle
+copy_jars java
+compile_java
+make_venv
+build_librdkafka_test
+say "ready"
