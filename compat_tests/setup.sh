@@ -63,7 +63,16 @@ build_librdkafka_test() {
   cmake --build "$out/cmake" --target compat_librdkafka >>"$out/cmake.log" 2>&1 || { cat "$out/cmake.log"; exit 1; }
 }
 
+# The real input of one suite is the text of apt's package lists; a fresh machine may not have them.
+fetch_package_lists() {
+  [ "$(apt-cache dumpavail | head -c 20000000 | wc -c)" = 20000000 ] && return
+  say "fetching apt's package lists"
+  [ "$(id -u)" = 0 ] || { say "run: sudo apt-get update"; exit 1; }
+  apt-get update -q
+}
+
 install_packages
+fetch_package_lists
 copy_jars oracle
 copy_jars java
 compile_java

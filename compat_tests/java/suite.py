@@ -6,7 +6,5 @@ from harness.program import run_program
 
 
 def run(context: Context):
-    java = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{paths.JAVA_CLASSES}:{paths.JAVA_JARS}/*", "Main"]
     with context.broker() as broker:
-        run_program(context, broker, [*java, "tests"], [*java, "crash"])
+        run_program(context, broker, [*paths.JAVA_CLIENT, "tests"], [*paths.JAVA_CLIENT, "crash"])

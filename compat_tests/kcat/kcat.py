@@ -8,11 +8,14 @@ key belongs there.
 import pathlib
 import re
 import subprocess
+import time
 import zlib
 from collections import defaultdict
 
 from harness.checker import Seen
-from harness.child import Child
+from harness.child import Child, Deadline
+from harness.crash import CLIENT_SECONDS, AckWatch
+from harness.results import require
 
 DELIVERED = re.compile(r"Message delivered to partition (\d+) \(offset (\d+)\)")
 ASSIGNED = re.compile(r"rebalanced .*assigned: (.*)$")
@@ -47,6 +50,25 @@ def command(address: str, mode: str, *options) -> list:
 
 def run(address: str, mode: str, *options, data: bytes | None = None, seconds: float = 60) -> subprocess.CompletedProcess:
     return subprocess.run(command(address, mode, *options), input=data, capture_output=True, timeout=seconds)
+
+
+def feed(client: Child, watch: AckWatch, wanted: int, lines: list[bytes]) -> int:
+    """Sends until `wanted` deliveries were told; answers how many lines went out, always fewer than all.
+
+    kcat tells deliveries only while it reads input (or at its end). So the first nine tenths go out in blocks, and if
+    that was not enough, the rest one by one."""
+    gate = len(lines) - len(lines) // 10
+    sent = 0
+    deadline = Deadline(CLIENT_SECONDS)
+    while watch.acknowledged < wanted and sent < len(lines) - 1:
+        require(client.running() and not deadline.passed, f"kcat stopped at {watch.acknowledged}\n{client.tail()}")
+        block = lines[sent : min(sent + 500, gate)] or lines[sent : sent + 1]
+        client.process.stdin.write(b"".join(block))
+        client.process.stdin.flush()
+        sent += len(block)
+        if sent > gate:
+            time.sleep(0.01)  # paces the drip, which the deadline and the number of lines bound
+    return sent
 
 
 class Records:

@@ -6,7 +6,7 @@ import time
 
 from harness.child import Child, Deadline
 from harness.checker import Seen, check
-from harness.context import CODECS, CRASH_COUNT, CRASH_GATE, CRASH_TOPIC_PARTITIONS, Context
+from harness.context import CODECS, CRASH_COUNT, CRASH_TOPIC_PARTITIONS, Context
 from harness.crash import CLIENT_SECONDS, AckWatch, kill_and_restart
 from harness.records import value_of
 from harness.results import require
@@ -172,7 +172,6 @@ def _group(broker) -> str:
 
 
 def _crash(context: Context, broker, topic: str, options) -> str:
-    """kcat tells deliveries only while it sends (or at its end), so the last records before the gate are dripped."""
     order = kcat.expected_order(range(CRASH_COUNT), PARTITIONS)
     deliveries: list[tuple[int, int]] = []
     watch = AckWatch()
@@ -188,10 +187,10 @@ def _crash(context: Context, broker, topic: str, options) -> str:
                    broker.folder / f"{topic}.log", stdin=True, watch_stderr=on_message)
     wanted = context.kill_after()
     try:
-        sent = _feed(client, watch, wanted, context.seed)
+        lines = [_line(record_id, context.seed) for record_id in range(CRASH_COUNT)]
+        sent = kcat.feed(client, watch, wanted, lines)
         told = kill_and_restart(broker, client, watch, wanted, CRASH_COUNT)
-        for first in range(sent, CRASH_COUNT, 1_000):
-            _send(client, range(first, min(first + 1_000, CRASH_COUNT)), context.seed)
+        client.process.stdin.write(b"".join(lines[sent:]))
         client.close_stdin()
         code = client.wait(CLIENT_SECONDS)
         require(code == 0, f"kcat ended with {code}\n{client.tail()}")
@@ -203,22 +202,3 @@ def _crash(context: Context, broker, topic: str, options) -> str:
     faults = report.faults(duplicates_allowed=options is PLAIN)
     require(not faults, "; ".join(faults))
     return f"{told}; {report.summary()}"
-
-
-def _send(client: Child, ids, seed: int):
-    client.process.stdin.write(b"".join(_line(record_id, seed) for record_id in ids))
-    client.process.stdin.flush()
-
-
-def _feed(client: Child, watch: AckWatch, wanted: int, seed: int) -> int:
-    """Sends until enough was acknowledged: in blocks while there is plenty, then one by one. Answers how many."""
-    sent = 0
-    deadline = Deadline(CLIENT_SECONDS)
-    while watch.acknowledged < wanted and sent < CRASH_COUNT - 1:
-        require(client.running() and not deadline.passed, f"kcat stopped at {watch.acknowledged}\n{client.tail()}")
-        block = 500 if sent < CRASH_GATE else 1
-        _send(client, range(sent, sent + block), seed)
-        sent += block
-        if sent >= CRASH_GATE:
-            time.sleep(0.01)  # paces the drip; the loop is bounded by the deadline and by the count
-    return sent

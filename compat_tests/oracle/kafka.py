@@ -14,9 +14,6 @@ if __package__ in (None, ""):
 
 from harness import paths  # noqa: E402
 
-# The heap bounds the machine's memory use; the cheap compiler and collector halve the start, and no speed is measured here.
-_JAVA = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"]
-
 
 def write_config(folder: pathlib.Path, data: pathlib.Path, port: int, controller_port: int, settings: dict):
     """Defaults wherever one node allows it; the internal topics need replication 1, and few partitions start faster."""
@@ -47,13 +44,13 @@ def format_storage(config: pathlib.Path, log: pathlib.Path):
     cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     with open(log, "ab") as out:
         subprocess.run(
-            [*_JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", config],
+            [*paths.JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", config],
             stdout=out, stderr=out, check=True, timeout=60,
         )
 
 
 def server_command(config: pathlib.Path) -> list:
-    return [*_JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.Kafka", config]
+    return [*paths.JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.Kafka", config]
 
 
 def main():

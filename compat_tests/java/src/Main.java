@@ -1,4 +1,9 @@
-/** The Java client under test: `Main tests` runs everything but the crash run, `Main crash` that one. */
+import java.nio.file.Path;
+
+/**
+ * The Java client under test: `Main tests` runs everything but the crash run, `Main crash` that one. Other suites use
+ * `Main create TOPIC PARTITIONS CODEC` and `Main dump TOPIC PARTITIONS FILE`.
+ */
 public final class Main {
   private interface Test {
     void run() throws Exception;
@@ -43,10 +48,12 @@ public final class Main {
   }
 
   public static void main(String[] arguments) throws Exception {
-    if (arguments.length == 1 && arguments[0].equals("crash")) {
-      CrashRun.run();
-    } else {
-      runTests();
+    switch (arguments[0]) {
+      case "tests" -> runTests();
+      case "crash" -> CrashRun.run();
+      case "create" -> Topics.create(arguments[1], Integer.parseInt(arguments[2]), arguments[3]);
+      case "dump" -> Topics.dump(arguments[1], Integer.parseInt(arguments[2]), Path.of(arguments[3]));
+      default -> throw new IllegalArgumentException("tests, crash, create or dump, not " + arguments[0]);
     }
     Support.ADMIN.close();
     System.exit(failures == 0 ? 0 : 1);
