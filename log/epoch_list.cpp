@@ -46,7 +46,9 @@ LeaderEpoch EpochList::epoch_at(Offset offset) const {
 }
 
 void EpochList::truncate_to(Offset log_end) {
-  std::erase_if(entries_, [log_end](const EpochStart& entry) { return entry.start >= log_end; });
+  while (!entries_.empty() && entries_.back().start >= log_end) {
+    entries_.pop_back();
+  }
 }
 
 void EpochList::truncate_before(Offset log_start) {

@@ -105,7 +105,7 @@ class Manifest {
   [[nodiscard]] const ManifestState& state() const { return state_; }
   [[nodiscard]] std::int64_t torn_bytes() const { return torn_bytes_; }  // found and cut by open()
   // One atomic change, durable when this returns. invalid_argument if it contradicts the state (nothing is written).
-  // After a disk error every further call gives read_only.
+  // disk_full: nothing changed, try again. After any other disk error every further call gives read_only.
   Result<void> append(std::span<const ManifestEdit> edits);
 
  private:
@@ -120,6 +120,7 @@ class Manifest {
   std::uint64_t next_number_ = 1;
   std::int64_t size_ = 0;
   std::int64_t torn_bytes_ = 0;
+  std::int64_t rewrite_at_ = kRewriteAt;
   bool failed_ = false;
 };
 

@@ -1,0 +1,131 @@
+#include "log/manifest.hpp"
+
+#include "log/manifest_layout.hpp"
+
+namespace weir::log {
+namespace {
+
+// One function per edit; false if it contradicts the state.
+bool change(ManifestState& state, const AddSegment& edit) {
+  const SegmentFacts facts{
+      .id = edit.id, .role = edit.role, .retention_class = edit.retention_class, .start = edit.start};
+  if (edit.id.value == 0 || !state.segments.emplace(edit.id, facts).second) {
+    return false;
+  }
+  state.next_segment = std::max(state.next_segment, edit.id + 1);
+  return true;
+}
+bool change(ManifestState& state, const SealSegment& edit) {
+  const auto found = state.segments.find(edit.id);
+  if (found == state.segments.end() || (found->second.sealed && found->second.valid_end != edit.valid_end)) {
+    return false;
+  }
+  found->second.sealed = true;
+  found->second.valid_end = edit.valid_end;
+  found->second.has_index = edit.has_index;
+  return true;
+}
+bool change(ManifestState& state, const RemoveSegment& edit) {
+  return state.segments.erase(edit.id) == 1;
+}
+bool change(ManifestState& state, const CleanPoint& edit) {
+  const bool forward = edit.position >= state.clean_point;
+  state.clean_point = std::max(state.clean_point, edit.position);
+  return forward;
+}
+bool change(ManifestState& state, const NextNumbers& edit) {
+  const bool forward = edit.segment >= state.next_segment && edit.local >= state.next_local;
+  state.next_segment = std::max(state.next_segment, edit.segment);
+  state.next_local = std::max(state.next_local, edit.local);
+  return forward;
+}
+bool change(ManifestState& state, const StartOffset& edit) {
+  auto& start = state.starts[edit.local];
+  const bool forward = edit.start >= start;
+  start = std::max(start, edit.start);
+  return forward;
+}
+bool change(ManifestState& state, const ForgetPartition& edit) {
+  state.starts.erase(edit.local);
+  return true;
+}
+bool change(ManifestState& state, const ReadOnlyMark& edit) {
+  state.read_only_cause = edit.cause;
+  return true;
+}
+
+}  // namespace
+
+Result<void> ManifestState::apply(const ManifestEdit& edit) {
+  if (!std::visit([this](const auto& fields) { return change(*this, fields); }, edit)) {
+    return {Errc::corrupt, static_cast<std::int64_t>(edit.index() + 1)};
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Manifest>> Manifest::open(Disk& disk, std::string path, std::uint64_t seed) {
+  std::unique_ptr<Manifest> manifest{new Manifest{disk, std::move(path), seed}};
+  if (!disk.exists(manifest->path_)) {
+    WEIR_TRY_VOID(manifest->rewrite());
+    return manifest;
+  }
+  WEIR_TRY(const auto bytes, read_file(disk, manifest->path_, kFileSizeMax));
+  WEIR_TRY(auto content, decode_manifest(bytes));
+  manifest->state_ = std::move(content.state);
+  manifest->seed_ = content.seed;
+  manifest->next_number_ = content.next_number;
+  manifest->size_ = content.valid_size;
+  manifest->torn_bytes_ = content.torn_bytes;
+  WEIR_TRY(manifest->file_, disk.open(manifest->path_, {}));
+  if (content.torn_bytes > 0) {
+    WEIR_TRY_VOID(manifest->file_->truncate(content.valid_size));
+  }
+  // What was read may have been written and never synced: from here on others rely on it.
+  WEIR_TRY_VOID(manifest->file_->sync());
+  return manifest;
+}
+
+Result<void> Manifest::append(std::span<const ManifestEdit> edits) {
+  if (failed_) {
+    return {Errc::read_only, 0};
+  }
+  if (edits.empty()) {
+    return {};
+  }
+  auto next = state_;
+  for (const auto& edit : edits) {
+    if (!next.apply(edit)) {
+      return {Errc::invalid_argument, static_cast<std::int64_t>(edit.index() + 1)};
+    }
+  }
+  const auto record = encode_manifest_record(edits, next_number_, seed_);
+  failed_ = true;  // until all steps have gone well: a failed sync says nothing about what is there
+  const Bytes part{record};
+  if (const auto written = file_->write_at(size_, {&part, 1}); !written) {
+    // A full disk may have room later. What part of the record is there is a torn tail, and is written over then.
+    failed_ = written.error().code != Errc::disk_full;
+    return written;
+  }
+  WEIR_TRY_VOID(file_->sync());
+  state_ = std::move(next);
+  next_number_ += 1;
+  size_ += static_cast<std::int64_t>(record.size());
+  if (size_ >= rewrite_at_) {
+    WEIR_TRY_VOID(rewrite());
+  }
+  failed_ = false;
+  return {};
+}
+
+Result<void> Manifest::rewrite() {
+  seed_ = random_.next();
+  const auto content = encode_manifest(state_, seed_);
+  WEIR_TRY_VOID(replace_file(disk_, path_, content));
+  WEIR_TRY(file_, disk_.open(path_, {}));
+  size_ = static_cast<std::int64_t>(content.size());
+  next_number_ = 2;
+  rewrite_at_ = std::max(kRewriteAt, 4 * size_);
+  return {};
+}
+
+}  // namespace weir::log
