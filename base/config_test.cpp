@@ -1,0 +1,194 @@
+#include "base/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/topic_config.hpp"
+
+namespace weir {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+LoadedConfig load(std::vector<std::pair<std::string, std::string>> settings,
+                  ConfigInput::From from = ConfigInput::From::command_line) {
+  std::vector<ConfigInput> inputs;
+  for (auto& [name, value] : settings) {
+    inputs.push_back({name, value, from});
+  }
+  return load_config(inputs);
+}
+
+TEST(ConfigRows, EachIsDescribedSortedAndHasADefaultThatItAllows) {
+  for (const auto rows : {config_rows(), topic_config_rows()}) {
+    EXPECT_TRUE(std::ranges::is_sorted(rows, {}, &ConfigRow::name));
+    for (const auto& row : rows) {
+      EXPECT_FALSE(row.doc.empty()) << row.name;
+      if (row.default_value && row.valid != "non-empty list") {
+        EXPECT_EQ(check_value(row, *row.default_value), std::nullopt) << row.name;
+      }
+    }
+  }
+  EXPECT_EQ(config_rows().size(), 387U);
+}
+
+TEST(Config, DefaultsAreOurIdentityAndLoadWithoutComplaint) {
+  const auto loaded = load({});
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  EXPECT_THAT(loaded.warnings, IsEmpty());
+  EXPECT_EQ(loaded.config.node_id, 1);
+  EXPECT_TRUE(loaded.config.auto_create_topics_enable);
+  EXPECT_THAT(loaded.config.bound_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"127.0.0.1", 9092}}));
+  EXPECT_THAT(loaded.config.told_listeners(), IsEmpty());
+  EXPECT_EQ(loaded.config.http_endpoint(), (Endpoint{"127.0.0.1", 9644}));
+}
+
+TEST(Config, AValueOutsideItsRangeNamesKeyValueAndWhatIsAllowed) {
+  EXPECT_THAT(load({{"num.partitions", "0"}}).errors,
+              ElementsAre("Invalid value 0 for configuration num.partitions: must be at least 1"));
+  EXPECT_THAT(load({{"num.partitions", "1"}}).errors, IsEmpty());
+  EXPECT_THAT(load({{"num.partitions", "ten"}}).errors,
+              ElementsAre("Invalid value ten for configuration num.partitions: not a number of type INT"));
+  EXPECT_THAT(load({{"num.partitions", "2147483648"}}).errors.size(), 1U);
+  EXPECT_THAT(load({{"compression.gzip.level", "-1"}}).errors, IsEmpty());
+  EXPECT_THAT(load({{"compression.gzip.level", "0"}}).errors.size(), 1U);
+  EXPECT_THAT(load({{"compression.gzip.level", "10"}}).errors,
+              ElementsAre("Invalid value 10 for configuration compression.gzip.level: must be no more than 9"));
+  EXPECT_THAT(load({{"mq.flush", "never"}}).errors,
+              ElementsAre("Invalid value never for configuration mq.flush: must be one of: sync, async"));
+  EXPECT_THAT(load({{"mq.storage", "memory"}}).errors, ElementsAre(HasSubstr("memory topics do not exist yet")));
+  EXPECT_THAT(load({{"auto.create.topics.enable", "yes"}}).errors,
+              ElementsAre("Invalid value yes for configuration auto.create.topics.enable: must be true or false"));
+  EXPECT_THAT(load({{"auto.create.topics.enable", "FALSE"}}).errors, IsEmpty());
+}
+
+TEST(Config, AnUnknownKeyIsAWarningInAFileAndAnErrorElsewhereAndForOurOwnKeys) {
+  const auto from_file = load({{"log.retention.hour", "1"}}, ConfigInput::From::file);
+  EXPECT_THAT(from_file.errors, IsEmpty());
+  EXPECT_THAT(
+      from_file.warnings,
+      ElementsAre("unknown configuration key log.retention.hour; the nearest known one is log.retention.hours"));
+  EXPECT_THAT(load({{"log.retention.hour", "1"}}).errors.size(), 1U);
+  EXPECT_THAT(load({{"mq.flsh", "sync"}}, ConfigInput::From::file).errors, ElementsAre(HasSubstr("mq.flush")));
+}
+
+TEST(Config, AnExistingServerPropertiesWorksAndItsControllerListenerIsIgnored) {
+  const auto loaded = load({{"process.roles", "broker,controller"},
+                            {"controller.quorum.voters", "1@localhost:9093"},
+                            {"listeners", "PLAINTEXT://:9092,CONTROLLER://:9093"},
+                            {"inter.broker.listener.name", "PLAINTEXT"},
+                            {"advertised.listeners", "PLAINTEXT://broker.example:9092"},
+                            {"log.dirs", "somewhere"}},
+                           ConfigInput::From::file);
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("CONTROLLER")));
+  EXPECT_THAT(loaded.config.bound_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"", 9092}}));
+  EXPECT_THAT(loaded.config.told_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"broker.example", 9092}}));
+  EXPECT_EQ(loaded.config.data_folder(), "somewhere");
+}
+
+TEST(Config, ListenersThatCannotBeServedAreErrors) {
+  EXPECT_THAT(load({{"listeners", "SSL://:9093"}}).errors, ElementsAre(HasSubstr("SSL is not served yet")));
+  EXPECT_THAT(load({{"listeners", "localhost:9092"}}).errors, ElementsAre(HasSubstr("NAME://HOST:PORT")));
+  EXPECT_THAT(load({{"listeners", "PLAINTEXT://h:99999"}}).errors.size(), 1U);
+  EXPECT_THAT(load({{"listeners", "CONTROLLER://:9093"}}).errors.size(), 1U) << "no address is left";
+  EXPECT_THAT(load({{"advertised.listeners", "PLAINTEXT://0.0.0.0:1"}}).errors.size(), 1U);
+  EXPECT_THAT(load({{"log.dirs", "a,b"}}).errors, ElementsAre(HasSubstr("log.dirs")));
+  EXPECT_THAT(load({{"mq.http.listen", "nowhere"}}).errors, ElementsAre(HasSubstr("mq.http.listen")));
+  EXPECT_THAT(load({{"listeners", "OUT://:9092"}, {"listener.security.protocol.map", "OUT:PLAINTEXT"}}).errors,
+              IsEmpty());
+}
+
+TEST(Config, TheRequestMemoryHoldsAtLeastTheLargestRequest) {
+  EXPECT_THAT(load({{"mq.request.memory.bytes", "104857600"}}).errors, IsEmpty());
+  EXPECT_THAT(load({{"mq.request.memory.bytes", "104857599"}}).errors,
+              ElementsAre(HasSubstr("socket.request.max.bytes")));
+}
+
+TEST(Config, DescribeTellsSourceTypeAndSynonymsAndHidesSecrets) {
+  const auto loaded = load({{"num.partitions", " 3 "}, {"ssl.key.password", "secret"}});
+  int seen = 0;
+  for (const auto& entry : loaded.config.describe()) {
+    if (entry.name == "num.partitions") {
+      EXPECT_EQ(entry.value, "3");
+      EXPECT_EQ(entry.source, ConfigSource::static_broker);
+      EXPECT_EQ(entry.type, ConfigType::int32);
+      EXPECT_THAT(entry.synonyms,
+                  ElementsAre(DescribedConfig::Synonym{"num.partitions", "3", ConfigSource::static_broker},
+                              DescribedConfig::Synonym{"num.partitions", "1", ConfigSource::default_value}));
+      ++seen;
+    }
+    if (entry.name == "ssl.key.password") {
+      EXPECT_TRUE(entry.sensitive);
+      EXPECT_EQ(entry.value, std::nullopt);
+      EXPECT_EQ(entry.synonyms.at(0).value, std::nullopt);
+      ++seen;
+    }
+  }
+  EXPECT_EQ(seen, 2);
+}
+
+TEST(TopicConfig, DefaultsAreKafkasAndEachKeyIsToldButInternalOnes) {
+  const TopicConfig config;
+  EXPECT_EQ(config.retention_ms, 604'800'000);
+  EXPECT_EQ(config.max_message_bytes, 1'048'588);
+  EXPECT_TRUE(config.deletes());
+  EXPECT_FALSE(config.compacts());
+  EXPECT_TRUE(config.synced());
+  EXPECT_EQ(describe_topic_config({}, Config{}).size(), 37U + 2U) << "Kafka's and ours";
+}
+
+std::int64_t retention(std::vector<std::pair<std::string, std::string>> broker, const TopicOverrides& overrides = {}) {
+  return TopicConfig{overrides, load(std::move(broker)).config}.retention_ms;
+}
+
+TEST(TopicConfig, TheFinestUnitOfTheBrokerWinsAndATopicsOwnValueOverAll) {
+  EXPECT_EQ(retention({{"log.retention.hours", "2"}}), 7'200'000);
+  EXPECT_EQ(retention({{"log.retention.hours", "2"}, {"log.retention.minutes", "5"}}), 300'000);
+  EXPECT_EQ(retention({{"log.retention.hours", "2"}, {"log.retention.minutes", "5"}, {"log.retention.ms", "7"}}), 7);
+  EXPECT_EQ(retention({{"log.retention.hours", "-1"}}), -1);
+  EXPECT_EQ(retention({{"log.retention.ms", "7"}}, {{"retention.ms", "1000"}}), 1000);
+}
+
+TEST(TopicConfig, AsyncFlushIsOverruledByKafkasOwnWishForSyncs) {
+  EXPECT_FALSE((TopicConfig{{{"mq.flush", "async"}}, Config{}}).synced());
+  EXPECT_TRUE((TopicConfig{{{"mq.flush", "async"}, {"flush.messages", "1"}}, Config{}}).synced());
+  EXPECT_FALSE((TopicConfig{{}, load({{"mq.flush", "async"}}).config}).synced());
+  EXPECT_TRUE((TopicConfig{{{"mq.flush", "sync"}}, load({{"mq.flush", "async"}}).config}).synced());
+}
+
+TEST(TopicConfig, UnknownNamesAndBadValuesAreRefusedWithASentence) {
+  EXPECT_EQ(check_topic_config("cleanup.policy", "compact,delete"), std::nullopt);
+  EXPECT_EQ(check_topic_config("cleanup.policy", ""), std::nullopt) << "keep for ever";
+  EXPECT_THAT(*check_topic_config("cleanup.policy", "burn"), HasSubstr("must be one of: compact, delete"));
+  EXPECT_THAT(*check_topic_config("cleanup.policy", "delete,delete"), HasSubstr("twice"));
+  EXPECT_EQ(*check_topic_config("no.such", "1"), "Unknown topic config name: no.such");
+  EXPECT_EQ(check_topic_config("segment.bytes", "1048576"), std::nullopt);
+  EXPECT_TRUE(check_topic_config("segment.bytes", "1048575"));
+  EXPECT_EQ(check_topic_config("min.cleanable.dirty.ratio", "1"), std::nullopt);
+  EXPECT_TRUE(check_topic_config("min.cleanable.dirty.ratio", "1.1"));
+  EXPECT_EQ(check_topic_config("leader.replication.throttled.replicas", "0:1,1:1"), std::nullopt);
+  EXPECT_EQ(check_topic_config("leader.replication.throttled.replicas", "*"), std::nullopt);
+  EXPECT_TRUE(check_topic_config("leader.replication.throttled.replicas", "0"));
+}
+
+TEST(TopicConfig, SynonymsBeginWithWhatHolds) {
+  const auto broker = load({{"log.retention.minutes", "5"}}).config;
+  using Synonym = DescribedConfig::Synonym;
+  for (const auto& entry : describe_topic_config({{"retention.ms", "1000"}}, broker)) {
+    if (entry.name == "retention.ms") {
+      EXPECT_EQ(entry.source, ConfigSource::topic);
+      EXPECT_THAT(entry.synonyms, ElementsAre(Synonym{"retention.ms", "1000", ConfigSource::topic},
+                                              Synonym{"log.retention.minutes", "5", ConfigSource::static_broker}));
+    }
+    if (entry.name == "max.message.bytes") {
+      EXPECT_EQ(entry.source, ConfigSource::default_value);
+      EXPECT_THAT(entry.synonyms, ElementsAre(Synonym{"message.max.bytes", "1048588", ConfigSource::default_value}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weir
