@@ -130,6 +130,8 @@ class BufferChain {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   // All bytes in one buffer. Only for chains of memory (tests, clients, small answers): a FileRun is a bug here.
   [[nodiscard]] std::vector<std::byte> flatten() const;
+  // The same bytes, however they are cut into pieces; a FileRun equals only a run of the same place of the same handle.
+  friend bool operator==(const BufferChain& a, const BufferChain& b);
 
  private:
   std::vector<Piece> pieces_;
