@@ -1,0 +1,140 @@
+#include "broker/broker.hpp"
+
+#include "base/logging.hpp"
+#include "coordinator/metadata/producer_ids.hpp"
+
+namespace weir::broker {
+
+Broker::Broker(Config config, std::string data_folder, Runtime& runtime)
+    : config_(std::move(config)),
+      data_folder_(std::move(data_folder)),
+      runtime_(runtime),
+      random_(runtime.seed),
+      memory_(static_cast<std::size_t>(config_.mq_request_memory_bytes)),
+      waiters_(runtime.io),
+      fetch_sessions_(static_cast<std::size_t>(config_.max_incremental_fetch_session_cache_slots), random_.fork()),
+      topics_(config_) {}
+
+Broker::~Broker() = default;
+
+std::unique_ptr<Broker> Broker::start(Config config, std::string data_folder, const Uuid& boot_id, Runtime& runtime,
+                                      std::string& why) {
+  std::unique_ptr<Broker> broker{new Broker(std::move(config), std::move(data_folder), runtime)};
+  if (!broker->open_metadata(why) || !broker->open_log(boot_id, why) || !broker->open_listeners(why)) { return nullptr; }
+  return broker;
+}
+
+bool Broker::open_metadata(std::string& why) {
+  auto folder = metadata::DataFolder::open(runtime_.disk, data_folder_, config_.node_id, random_, why);
+  if (!folder) { return false; }
+  folder_ = std::move(*folder);
+  metadata::ControllerSettings settings{.num_partitions = config_.num_partitions,
+                                        .default_replication_factor = static_cast<std::int16_t>(config_.default_replication_factor),
+                                        .delete_topic_enable = config_.delete_topic_enable,
+                                        .offsets_topic_partitions = config_.offsets_topic_num_partitions,
+                                        .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes};
+  auto controller = metadata::Controller::open(data_folder_, folder_->identity(), std::move(settings), runtime_, why);
+  if (!controller) { return false; }
+  controller_ = std::move(*controller);
+  producer_ids_ = std::make_unique<metadata::ProducerIdSource>(*controller_);
+  return true;
+}
+
+bool Broker::open_log(const Uuid& boot_id, std::string& why) {
+  std::vector<log::KnownPartition> known;
+  controller_->image()->for_each_topic([&](const metadata::Topic& topic) {
+    const auto settings = topics_.of(topic);
+    for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
+      known.push_back({.key = {topic.id, static_cast<std::int32_t>(i)},
+                       .rules = settings->rules,
+                       .leader_epoch = topic.partitions[i].leader_epoch});
+    }
+  });
+  log::CommitLogOptions options{.folder = data_folder_,
+                                .segment_bytes = config_.mq_segment_bytes,
+                                .image_bytes = config_.mq_image_bytes,
+                                .retention_check_ms = config_.log_retention_check_interval_ms,
+                                .boot_id = boot_id,
+                                .clean_start = folder_->clean_start()};
+  auto opened = log::CommitLog::open(std::move(options), runtime_, known, waiters_);
+  if (!opened) {
+    why = "the log in " + data_folder_ + " cannot be opened: " + to_string(opened.error());
+    return false;
+  }
+  log_ = std::move(*opened);
+  controller_->add_listener(*this);
+  services_ = std::make_unique<Services>(Services{.config = config_,
+                                                  .runtime = runtime_,
+                                                  .metrics = metrics_,
+                                                  .data_folder = data_folder_,
+                                                  .identity = folder_->identity(),
+                                                  .controller = *controller_,
+                                                  .producer_ids = *producer_ids_,
+                                                  .log = *log_,
+                                                  .waiters = waiters_,
+                                                  .fetch_sessions = fetch_sessions_,
+                                                  .memory = memory_,
+                                                  .topics = topics_});
+  return true;
+}
+
+bool Broker::open_listeners(std::string& why) {
+  server_ = std::make_unique<Server>(*services_);
+  for (const auto& listener : config_.bound_listeners()) {
+    const auto& at = listener.endpoint;
+    auto bound = server_->listen(at);
+    if (!bound) {
+      why = bound.error().code == Errc::in_use
+                ? "listeners: port " + std::to_string(at.port) + " on " + at.host +
+                      " is taken by another process; stop it or choose another port with --listen HOST:PORT"
+                : "listeners: cannot listen on " + to_string(at) + ": " + to_string(bound.error());
+      return false;
+    }
+    bound_.push_back(*bound);
+  }
+  return true;
+}
+
+void Broker::create_partitions(const metadata::Topic& topic) {
+  const auto settings = topics_.of(topic);
+  for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
+    const log::PartitionKey key{topic.id, static_cast<std::int32_t>(i)};
+    if (!log_->find(key)) { log_->create(key, settings->rules, topic.partitions[i].leader_epoch); }
+  }
+}
+
+// On the controller's executor: the log has the partitions before the image that names them is published.
+void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::MetadataImage& after,
+                     const metadata::ImageChanges& changes) {
+  for (const auto& topic : changes.topics_deleted) {
+    for (std::size_t i = 0; i < topic->partitions.size(); ++i) { log_->remove({topic->id, static_cast<std::int32_t>(i)}); }
+    topics_.forget(topic->id);
+  }
+  for (const auto& ids : {changes.topics_created, changes.topics_changed}) {
+    for (const auto& id : ids) {
+      if (const auto& topic = after.find_topic(id)) { create_partitions(*topic); }
+    }
+  }
+  for (const auto& name : changes.topic_configs_changed) {
+    const auto& topic = after.find_topic(name);
+    if (!topic) { continue; }
+    const auto settings = topics_.of(*topic);
+    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+      log_->set_rules({topic->id, static_cast<std::int32_t>(i)}, settings->rules);
+    }
+  }
+}
+
+void Broker::stop(Task done) {
+  const auto finished = std::make_shared<Task>(std::move(done));
+  server_->stop([this, finished] {
+    log_->stop([this, finished] {
+      if (const auto marked = folder_->mark_clean_shutdown(); !marked) {
+        WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_, to_string(marked.error()));
+      }
+      runtime_.io.front()->post([finished] { (*finished)(); });
+    });
+  });
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,60 @@
+// Broker: one node, put together from its services. The same class runs behind sockets (tools/cli/serve) and in the
+// simulator; only the Runtime differs.
+//
+// Start order: data folder (lock, identity) -> metadata -> CommitLog (recovery) -> groups -> listeners; blocks until it
+// listens. Stop order: listeners and connections -> groups -> log (drain, sync) -> clean-shutdown file.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "broker/server.hpp"
+#include "broker/services.hpp"
+#include "coordinator/metadata/listener.hpp"
+
+namespace weir::broker {
+
+class Broker final : public metadata::MetadataListener {
+ public:
+  // `boot_id` tells restarts of the machine apart. On failure `why` is one sentence that names what, where and what to do.
+  static std::unique_ptr<Broker> start(Config config, std::string data_folder, const Uuid& boot_id, Runtime& runtime,
+                                       std::string& why);
+  ~Broker() override;  // stop() must have finished, or the simulated world has ended
+
+  // Ends everything in order, then runs `done` on the first io loop. Call it on that loop.
+  void stop(Task done);
+
+  [[nodiscard]] const std::vector<Endpoint>& bound() const { return bound_; }
+  [[nodiscard]] Services& services() { return *services_; }
+  [[nodiscard]] const metadata::Identity& identity() const { return folder_->identity(); }
+
+  void applied(const metadata::MetadataImage& before, const metadata::MetadataImage& after,
+               const metadata::ImageChanges& changes) override;
+
+ private:
+  Broker(Config config, std::string data_folder, Runtime& runtime);
+  bool open_metadata(std::string& why);
+  bool open_log(const Uuid& boot_id, std::string& why);
+  bool open_listeners(std::string& why);
+  void create_partitions(const metadata::Topic& topic);
+
+  Config config_;
+  std::string data_folder_;
+  Runtime& runtime_;
+  Random random_;
+  Metrics metrics_;
+  RequestMemory memory_;
+  WaiterHub waiters_;
+  FetchSessions fetch_sessions_;
+  TopicSettings topics_;
+  std::unique_ptr<metadata::DataFolder> folder_;
+  std::unique_ptr<metadata::Controller> controller_;
+  std::unique_ptr<metadata::ProducerIdSource> producer_ids_;
+  std::unique_ptr<log::CommitLog> log_;
+  std::unique_ptr<Services> services_;
+  std::unique_ptr<Server> server_;
+  std::vector<Endpoint> bound_;
+};
+
+}  // namespace weir::broker

@@ -1,0 +1,195 @@
+#include "broker/connection.hpp"
+
+#include "base/logging.hpp"
+#include "broker/dispatch.hpp"
+
+namespace weir::broker {
+namespace {
+constexpr std::int16_t kProduceKey = 0;
+constexpr Millis kLargeFrameDeadline = 30'000;  // a large frame that others wait for must be in by then
+}  // namespace
+
+Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream> stream, OnClosed on_closed)
+    : services_(services),
+      loop_(loop),
+      stream_(std::move(stream)),
+      on_closed_(std::move(on_closed)),
+      reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
+
+Connection::~Connection() { WEIR_CHECK(granted_bytes_ == 0 && slots_.empty()); }
+
+void Connection::start() {
+  last_activity_ms_ = services_.runtime.clock.monotonic_ms();
+  arm_idle_timer();
+  read_more();
+}
+
+void Connection::arm_idle_timer() {
+  const auto idle_max = services_.config.connections_max_idle_ms;
+  idle_timer_ = loop_.timers().schedule(last_activity_ms_ + idle_max, [weak = weak_from_this(), idle_max] {
+    const auto self = weak.lock();
+    if (!self || self->closed_) { return; }
+    const auto idle = self->services_.runtime.clock.monotonic_ms() - self->last_activity_ms_;
+    if (idle >= idle_max && self->slots_.empty()) { return self->close(); }
+    if (!self->slots_.empty()) { self->last_activity_ms_ = self->services_.runtime.clock.monotonic_ms(); }
+    self->arm_idle_timer();
+  });
+}
+
+void Connection::read_more() {
+  if (closed_ || reading_) { return; }
+  if (const auto large = reader_.large_frame_bytes(); large > 0) {
+    if (!acquire(large)) { return; }
+    reader_.grant();
+    arm_progress_timer();
+  }
+  reading_ = true;
+  stream_->read_some(reader_.prepare(), [weak = weak_from_this()](const Result<std::size_t>& count) {
+    if (const auto self = weak.lock()) { self->on_read(count); }
+  });
+}
+
+// A large frame holds budget while it arrives. One that others wait for and that does not come in is a slow sender's.
+void Connection::arm_progress_timer() {
+  const auto deadline = services_.runtime.clock.monotonic_ms() + kLargeFrameDeadline;
+  progress_timer_ = loop_.timers().schedule(deadline, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self || self->closed_ || !self->reader_.granted()) { return; }
+    if (!self->services_.memory.contended()) { return self->arm_progress_timer(); }
+    WEIR_LOG(warn, "closing {}: a frame of {} bytes did not arrive within {} s while others wait for request memory",
+             to_string(self->stream_->remote_endpoint()), self->granted_bytes_, kLargeFrameDeadline / 1000);
+    self->close();
+  });
+}
+
+void Connection::on_read(const Result<std::size_t>& count) {
+  reading_ = false;
+  if (closed_) { return; }
+  if (!count) { return close(); }
+  last_activity_ms_ = services_.runtime.clock.monotonic_ms();
+  reader_.received(*count);
+  take_frames();
+}
+
+bool Connection::may_take(std::int16_t api_key) const {
+  if (slots_.empty()) { return true; }
+  if (slots_.size() >= kPipelineMax || api_key != kProduceKey) { return false; }
+  return std::ranges::all_of(slots_, [](const Slot& slot) {
+    return slot.ready || (slot.api_key == kProduceKey && !slot.holds_followers);
+  });
+}
+
+bool Connection::acquire(std::size_t bytes) {
+  WEIR_CHECK(granted_bytes_ == 0);
+  if (waiting_for_memory_) { return false; }
+  auto& memory = services_.memory;
+  waiting_for_memory_ = !memory.acquire(bytes, loop_, [weak = weak_from_this(), &memory, bytes] {
+    const auto self = weak.lock();
+    if (!self || self->closed_) { return memory.release(bytes); }
+    self->waiting_for_memory_ = false;
+    self->granted_bytes_ = bytes;
+    if (!self->pending_frame_) { self->reader_.grant(); }
+    self->take_frames();
+  });
+  if (!waiting_for_memory_) { granted_bytes_ = bytes; }
+  return !waiting_for_memory_;
+}
+
+void Connection::take_frames() {
+  if (taking_) { return; }  // an answer given inside a handler comes back here: the outer turn goes on
+  taking_ = true;
+  const auto self = shared_from_this();
+  while (!closed_ && !waiting_for_memory_) {
+    if (!pending_frame_) {
+      auto next = reader_.next();
+      if (!next) {
+        WEIR_LOG(debug, "closing {}: frame size {} is not between 1 and socket.request.max.bytes",
+                 to_string(stream_->remote_endpoint()), next.error().detail);
+        close();
+        break;
+      }
+      if (!*next) { break; }
+      pending_frame_ = std::move(**next);
+      if (progress_timer_ != 0) { loop_.timers().cancel(std::exchange(progress_timer_, 0)); }
+    }
+    const auto api_key = peek_api_key(pending_frame_->view());
+    if (!api_key) { close(); break; }
+    if (!may_take(*api_key)) { break; }
+    if (granted_bytes_ == 0 && !acquire(pending_frame_->size())) { break; }
+    if (!hand_over(std::move(*pending_frame_))) { break; }
+  }
+  taking_ = false;
+  if (!closed_ && !waiting_for_memory_ && !pending_frame_) { read_more(); }
+}
+
+bool Connection::hand_over(SharedBytes frame) {
+  pending_frame_.reset();
+  const auto slot = first_slot_ + slots_.size();
+  slots_.push_back({.api_key = *peek_api_key(frame.view()),
+                    .taken_ns = services_.runtime.clock.monotonic_ns(),
+                    .memory = std::exchange(granted_bytes_, 0)});
+  const auto outcome = dispatch(services_, loop_, std::move(frame), stream_->local_endpoint(), stream_->remote_endpoint(),
+                                shared_from_this(), slot);
+  if (outcome == Dispatched::close) { close(); }
+  return !closed_;
+}
+
+void Connection::answer(std::uint64_t slot, BufferChain frame) {
+  if (closed_) { return; }
+  WEIR_CHECK(slot >= first_slot_ && slot - first_slot_ < slots_.size());
+  auto& answered = slots_[slot - first_slot_];
+  WEIR_CHECK(!answered.ready);
+  answered.ready = true;
+  services_.metrics.request_duration.observe_ns(answered.api_key,
+                                                services_.runtime.clock.monotonic_ns() - answered.taken_ns);
+  answered.frame = std::move(frame);
+  services_.memory.release(std::exchange(answered.memory, 0));
+  flush();
+}
+
+void Connection::hold(std::uint64_t slot, bool held) {
+  if (closed_ || slot < first_slot_ || slot - first_slot_ >= slots_.size()) { return; }  // answered meanwhile
+  slots_[slot - first_slot_].holds_followers = held;
+  if (!held) { take_frames(); }
+}
+
+// Everything that is ready at the front goes out in one write.
+void Connection::flush() {
+  if (writing_) { return; }
+  BufferChain out;
+  while (!slots_.empty() && slots_.front().ready) {
+    out.append(std::move(slots_.front().frame));
+    slots_.pop_front();
+    ++first_slot_;
+  }
+  if (!out.empty()) {
+    writing_ = true;
+    stream_->write(std::move(out), [weak = weak_from_this()](const Result<void>& written) {
+      const auto self = weak.lock();
+      if (!self || self->closed_) { return; }
+      self->writing_ = false;
+      if (!written) { return self->close(); }
+      self->flush();
+    });
+  }
+  if (!closed_) { take_frames(); }
+}
+
+void Connection::close() {
+  if (closed_) { return; }
+  closed_ = true;
+  const auto self = shared_from_this();
+  loop_.timers().cancel(idle_timer_);
+  if (progress_timer_ != 0) { loop_.timers().cancel(progress_timer_); }
+  services_.memory.release(std::exchange(granted_bytes_, 0));
+  for (auto& slot : slots_) { services_.memory.release(std::exchange(slot.memory, 0)); }
+  slots_.clear();
+  stream_->close();
+  on_closed_(*this);
+}
+
+void report_unencodable(std::string_view name, std::int16_t version, const Error& error) {
+  WEIR_LOG(error, "cannot encode {} version {}: {}; the connection is closed", name, version, to_string(error));
+}
+
+}  // namespace weir::broker

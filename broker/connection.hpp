@@ -1,0 +1,73 @@
+// Connection: one client socket. Reads frames, hands them over one at a time, sends answers in the order of the requests.
+// Owned by the server's set of its loop; everything runs on that loop. Handlers see it as a weak ReplySink.
+//
+// Order: a request is taken up when all before it are answered; only Produce may follow Produce while the first is not
+// answered, so that group commit sees them together (Kafka's clients rely on no more). Back-pressure: with kPipelineMax
+// requests unanswered, or without request memory, the socket is not read.
+//
+// States: reading -> (memory wait) -> handing over -> answering; closing from any of them: the stream is closed, the sink
+// is dead to handlers, memory is returned, and the server forgets the connection.
+#pragma once
+
+#include <deque>
+#include <memory>
+
+#include "protocol/frame_reader.hpp"
+#include "broker/request_context.hpp"
+#include "broker/services.hpp"
+
+namespace weir::broker {
+
+class Connection final : public ReplySink, public std::enable_shared_from_this<Connection> {
+ public:
+  using OnClosed = UniqueFunction<void(Connection&)>;
+  static constexpr std::size_t kPipelineMax = 64;
+
+  Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream> stream, OnClosed on_closed);
+  ~Connection() override;
+
+  void start();
+  void answer(std::uint64_t slot, BufferChain frame) override;
+  void close() override;
+  void hold(std::uint64_t slot, bool held) override;
+
+ private:
+  struct Slot {
+    std::int16_t api_key = 0;
+    std::int64_t taken_ns = 0;  // monotonic
+    bool ready = false;
+    bool holds_followers = false;
+    BufferChain frame;
+    std::size_t memory = 0;  // held from the budget until the answer is ready
+  };
+
+  void read_more();
+  void on_read(const Result<std::size_t>& count);
+  void take_frames();             // hands over what may be handed over, then reads on
+  bool hand_over(SharedBytes frame);  // false: the connection has closed
+  [[nodiscard]] bool may_take(std::int16_t api_key) const;
+  bool acquire(std::size_t bytes);  // false: waits, take_frames() runs again when granted
+  void flush();
+  void arm_idle_timer();
+  void arm_progress_timer();
+
+  Services& services_;
+  IoLoop& loop_;
+  std::unique_ptr<Stream> stream_;
+  OnClosed on_closed_;
+  protocol::FrameReader reader_;
+  std::optional<SharedBytes> pending_frame_;  // read, but not yet its turn
+  std::deque<Slot> slots_;
+  std::uint64_t first_slot_ = 0;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool waiting_for_memory_ = false;
+  std::size_t granted_bytes_ = 0;  // taken from the budget for the frame that is on its way in or next in turn
+  Millis last_activity_ms_ = 0;
+  TimerQueue::TimerId idle_timer_ = 0;
+  TimerQueue::TimerId progress_timer_ = 0;
+  bool taking_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace weir::broker

@@ -1,0 +1,100 @@
+// RequestContext: what a handler knows about the request besides its body. Reply<Response>: the one answer it owes.
+// Both live on the connection's loop; a handler that works elsewhere posts back to context.loop before it answers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.hpp"
+#include "base/executor.hpp"
+#include "base/network.hpp"
+#include "protocol/frames.hpp"
+
+namespace weir::broker {
+
+struct Services;
+
+struct RequestContext {
+  Services& services;
+  IoLoop& loop;
+  std::int16_t api_key;
+  std::int16_t api_version;
+  std::int32_t correlation_id;
+  std::optional<std::string> client_id;
+  SharedBytes frame;         // what the request's strings and records are views into
+  Endpoint local_endpoint;   // the address the client came in on
+  Endpoint remote_endpoint;
+  std::int64_t received_ns;  // monotonic
+};
+
+// Where answers go: the connection, seen through a weak reference, and the place of this answer in its order.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+  virtual void answer(std::uint64_t slot, BufferChain frame) = 0;  // an empty chain: nothing is sent (acks=0)
+  virtual void close() = 0;
+  // While held, no later request of the connection is taken up: the order of this one is not fixed yet.
+  virtual void hold(std::uint64_t slot, bool held) = 0;
+};
+
+// Answers exactly once. Dropped unanswered (a stop, a failed load) it closes the connection: the client sees it and retries.
+class ReplyBase {
+ public:
+  ReplyBase(std::weak_ptr<ReplySink> sink, std::uint64_t slot) : sink_(std::move(sink)), slot_(slot) {}
+  ReplyBase(ReplyBase&& other) noexcept : sink_(std::move(other.sink_)), slot_(other.slot_) { other.sink_.reset(); }
+  ReplyBase& operator=(ReplyBase&&) = delete;
+  ~ReplyBase() { close(); }
+
+  void nothing() { send({}); }
+  void hold_followers() { hold(true); }
+  void release_followers() { hold(false); }
+  void close() {
+    if (const auto sink = take()) { sink->close(); }
+  }
+
+ protected:
+  void send(BufferChain frame) {
+    if (const auto sink = take()) { sink->answer(slot_, std::move(frame)); }
+  }
+
+ private:
+  void hold(bool held) {
+    if (const auto sink = sink_.lock()) { sink->hold(slot_, held); }
+  }
+  std::shared_ptr<ReplySink> take() {
+    auto sink = sink_.lock();
+    sink_.reset();
+    return sink;
+  }
+  std::weak_ptr<ReplySink> sink_;
+  std::uint64_t slot_;
+};
+
+// Logs and counts it (broker/connection.cpp).
+void report_unencodable(std::string_view name, std::int16_t version, const Error& error);
+
+template <class Response>
+class Reply : public ReplyBase {
+ public:
+  Reply(std::weak_ptr<ReplySink> sink, std::uint64_t slot, std::int16_t version, std::int32_t correlation_id)
+      : ReplyBase(std::move(sink), slot), version_(version), correlation_id_(correlation_id) {}
+  // Encodes in the request's version. A response that this version cannot carry is our bug: the connection closes.
+  void operator()(const Response& response) { in_version(response, version_); }
+  // ApiVersions alone answers in another body version than asked.
+  void in_version(const Response& response, std::int16_t version) {
+    auto frame = protocol::encode_response_frame(correlation_id_, version, response);
+    if (!frame) {
+      report_unencodable(Response::kName, version, frame.error());
+      return close();
+    }
+    send(std::move(*frame));
+  }
+
+ private:
+  std::int16_t version_;
+  std::int32_t correlation_id_;
+};
+
+}  // namespace weir::broker

@@ -1,0 +1,68 @@
+// The table of served APIs: versions as the schemas have them (what Kafka 4.4 serves), handlers from the list of rows.
+#include "base/logging.hpp"
+#include "broker/dispatch.hpp"
+#include "broker/handlers/handlers.hpp"
+#include "protocol/gen/api_table.hpp"
+#include "protocol/gen/api_versions.hpp"
+#include "protocol/gen/delete_records.hpp"
+#include "protocol/gen/describe_cluster.hpp"
+#include "protocol/gen/describe_log_dirs.hpp"
+#include "protocol/gen/describe_topic_partitions.hpp"
+#include "protocol/gen/fetch.hpp"
+#include "protocol/gen/list_offsets.hpp"
+#include "protocol/gen/metadata.hpp"
+#include "protocol/gen/offset_for_leader_epoch.hpp"
+#include "protocol/gen/produce.hpp"
+
+namespace weir::broker {
+namespace {
+
+constexpr std::int16_t kProduceKey = protocol::ProduceRequest::kApiKey;
+
+template <class Request, class Response>
+void serve(RequestContext context, protocol::Reader body, std::weak_ptr<ReplySink> sink, std::uint64_t slot) {
+  Reply<Response> reply{std::move(sink), slot, context.api_version, context.correlation_id};
+  Request request;
+  // A version above ours comes through for ApiVersions alone; its handler answers it without looking at the body.
+  const bool known = context.api_version >= Request::kMinVersion && context.api_version <= Request::kMaxVersion;
+  if (known) {
+    if (const auto decoded = decode(body, context.api_version, request); !decoded) {
+      WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.remote_endpoint), Request::kName,
+               context.api_version, to_string(decoded.error()));
+      return reply.close();
+    }
+  }
+  handle(std::move(context), std::move(request), std::move(reply));
+}
+
+template <class Request, class Response>
+ServedApi row() {
+  const auto* info = protocol::find_api(Request::kApiKey);
+  WEIR_CHECK(info != nullptr);
+  const auto max = static_cast<std::int16_t>(info->max_version - (info->top_unstable ? 1 : 0));
+  const auto advertised_min = Request::kApiKey == kProduceKey ? std::int16_t{0} : info->min_version;
+  return {.key = info->key,
+          .version_min = info->min_version,
+          .version_max = max,
+          .advertised_min = advertised_min,
+          .name = info->name,
+          .handler = &serve<Request, Response>};
+}
+
+std::vector<ServedApi> make_table() {
+  std::vector<ServedApi> rows;
+#define WEIR_ROW(Name) rows.push_back(row<protocol::Name##Request, protocol::Name##Response>());
+  WEIR_SERVED_APIS(WEIR_ROW)
+#undef WEIR_ROW
+  std::ranges::sort(rows, {}, &ServedApi::key);
+  return rows;
+}
+
+}  // namespace
+
+std::span<const ServedApi> served_apis() {
+  static const auto rows = make_table();
+  return rows;
+}
+
+}  // namespace weir::broker

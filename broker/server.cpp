@@ -1,0 +1,75 @@
+#include "broker/server.hpp"
+
+#include "base/logging.hpp"
+
+namespace weir::broker {
+
+Server::Server(Services& services) : services_(services) {
+  for (auto* loop : services.runtime.io) { loops_.push_back(std::make_unique<LoopState>(LoopState{.loop = loop})); }
+}
+
+Server::~Server() { WEIR_CHECK(open_.load() == 0); }
+
+Result<Endpoint> Server::listen(const Endpoint& at) {
+  WEIR_TRY(auto listener, services_.runtime.network.listen(
+                              at, services_.runtime.io,
+                              [this](std::unique_ptr<Stream> stream, IoLoop& loop) { accept(std::move(stream), loop); }));
+  listeners_.push_back(std::move(listener));
+  return listeners_.back()->bound();
+}
+
+Server::LoopState& Server::state_of(const IoLoop& loop) {
+  const auto found = std::ranges::find_if(loops_, [&](const auto& state) { return state->loop == &loop; });
+  WEIR_CHECK(found != loops_.end());
+  return **found;
+}
+
+void Server::accept(std::unique_ptr<Stream> stream, IoLoop& loop) {
+  auto& state = state_of(loop);
+  if (state.stopping) { return; }
+  if (open_.load(std::memory_order_relaxed) >= services_.config.max_connections) {
+    services_.metrics.connections_refused.add();
+    WEIR_LOG(warn, "refusing {}: max.connections ({}) are open", to_string(stream->remote_endpoint()),
+             services_.config.max_connections);
+    return;
+  }
+  open_.fetch_add(1, std::memory_order_relaxed);
+  services_.metrics.connections_accepted.add();
+  services_.metrics.connections_open.add(1);
+  auto connection = std::make_shared<Connection>(services_, loop, std::move(stream), [this, &state](Connection& closed) {
+    // Destroyed in a later turn: a stream may be in the middle of a continuation that led here.
+    auto node = state.connections.extract(&closed);
+    state.loop->post([this, connection = std::move(node.mapped())]() mutable {
+      connection.reset();
+      open_.fetch_sub(1, std::memory_order_relaxed);
+      services_.metrics.connections_open.add(-1);
+    });
+  });
+  state.connections.emplace(connection.get(), connection);
+  connection->start();
+}
+
+void Server::close_all(LoopState& state) {
+  state.stopping = true;
+  while (!state.connections.empty()) {
+    const auto connection = state.connections.begin()->second;
+    connection->close();
+  }
+}
+
+void Server::stop(Task done) {
+  listeners_.clear();
+  const auto left = std::make_shared<std::atomic<std::size_t>>(loops_.size());
+  const auto finished = std::make_shared<Task>(std::move(done));
+  for (auto& state : loops_) {
+    state->loop->post([this, state = state.get(), left, finished] {
+      close_all(*state);
+      // After the destructions that close_all has posted to this loop.
+      state->loop->post([this, left, finished] {
+        if (left->fetch_sub(1) == 1) { loops_.front()->loop->post([finished] { (*finished)(); }); }
+      });
+    });
+  }
+}
+
+}  // namespace weir::broker

@@ -1,0 +1,42 @@
+// Server: the listeners and the open connections, a set for each io loop. Started and stopped by Broker; the sets belong
+// to their loops. Stop order: listeners, then connections; what handlers still hold is dead weak references.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/connection.hpp"
+
+namespace weir::broker {
+
+class Server {
+ public:
+  explicit Server(Services& services);
+  ~Server();
+
+  // One call for each address of `listeners`. in_use when somebody else has the port.
+  Result<Endpoint> listen(const Endpoint& at);
+  // Closes listeners and connections; `done` runs on the first loop when all are gone.
+  void stop(Task done);
+  [[nodiscard]] std::int64_t connections() const { return open_.load(std::memory_order_relaxed); }
+
+ private:
+  struct LoopState {
+    IoLoop* loop;
+    std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
+    bool stopping = false;
+  };
+  void accept(std::unique_ptr<Stream> stream, IoLoop& loop);
+  LoopState& state_of(const IoLoop& loop);
+  void close_all(LoopState& state);
+
+  Services& services_;
+  std::vector<std::unique_ptr<LoopState>> loops_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::atomic<std::int64_t> open_{0};
+};
+
+}  // namespace weir::broker

@@ -1,0 +1,84 @@
+#include "broker/waiters.hpp"
+
+namespace weir::broker {
+
+FetchWaiters::~FetchWaiters() {
+  for (auto& [id, waiting] : waiting_) {
+    for (const auto& partition : waiting.partitions) { partition->waiters.fetch_sub(1); }
+  }
+}
+
+FetchWaiters::Id FetchWaiters::wait(std::vector<std::shared_ptr<log::Partition>> partitions, Task wake) {
+  const auto id = next_id_++;
+  for (const auto& partition : partitions) {
+    partition->waiters.fetch_add(1);  // sequentially consistent: before the caller looks at the ends
+    by_partition_[partition.get()].push_back(id);
+  }
+  waiting_.emplace(id, Waiting{std::move(partitions), std::move(wake)});
+  return id;
+}
+
+void FetchWaiters::forget(const Waiting& waiting, Id id) {
+  for (const auto& partition : waiting.partitions) {
+    partition->waiters.fetch_sub(1);
+    const auto found = by_partition_.find(partition.get());
+    std::erase(found->second, id);
+    if (found->second.empty()) { by_partition_.erase(found); }
+  }
+}
+
+void FetchWaiters::cancel(Id id) {
+  auto node = waiting_.extract(id);
+  if (node) { forget(node.mapped(), id); }
+}
+
+void FetchWaiters::advanced(std::span<const std::shared_ptr<log::Partition>> partitions) {
+  for (const auto& partition : partitions) {
+    const auto found = by_partition_.find(partition.get());
+    if (found == by_partition_.end()) { continue; }
+    const auto ids = found->second;  // a woken fetch registers again: not in this round
+    for (const auto id : ids) {
+      auto node = waiting_.extract(id);
+      if (!node) { continue; }
+      forget(node.mapped(), id);
+      node.mapped().wake();
+    }
+  }
+}
+
+WaiterHub::WaiterHub(const std::vector<IoLoop*>& loops) {
+  for (auto* loop : loops) { mailboxes_.push_back(std::make_unique<Mailbox>(*loop)); }
+}
+
+FetchWaiters& WaiterHub::of(const IoLoop& loop) {
+  const auto found = std::ranges::find_if(mailboxes_, [&](const auto& box) { return &box->loop == &loop; });
+  WEIR_CHECK(found != mailboxes_.end());
+  return (*found)->waiters;
+}
+
+void WaiterHub::advanced(std::span<const std::shared_ptr<log::Partition>> partitions) {
+  std::vector<std::shared_ptr<log::Partition>> awaited;
+  for (const auto& partition : partitions) {
+    if (partition->waiters.load() > 0) { awaited.push_back(partition); }
+  }
+  if (awaited.empty()) { return; }
+  for (auto& box : mailboxes_) {
+    bool first = false;
+    {
+      const std::lock_guard lock{box->mutex};
+      first = box->advanced.empty();
+      box->advanced.insert(box->advanced.end(), awaited.begin(), awaited.end());
+    }
+    if (!first) { continue; }
+    box->loop.post([mailbox = box.get()] {
+      std::vector<std::shared_ptr<log::Partition>> news;
+      {
+        const std::lock_guard lock{mailbox->mutex};
+        news.swap(mailbox->advanced);
+      }
+      mailbox->waiters.advanced(news);
+    });
+  }
+}
+
+}  // namespace weir::broker

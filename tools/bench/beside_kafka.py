@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Weir beside Apache Kafka on this machine: docs/BENCHMARKS.md.
+
+Both brokers run all the time, one is loaded at a time, in pairs whose order alternates; the load is the same raw-frame
+generator (build/release/loadgen) for both. A figure is the median of the pairs with its range; a ratio is taken pair by
+pair. The broker's own CPU seconds come from the kernel's count for its process. Kafka gets its own script's heap and
+collector options and a warm-up.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'compat_tests'))
+
+from harness import broker as brokers  # noqa: E402
+from harness import paths  # noqa: E402
+
+KAFKA_JAVA = ['java', '-Xms1G', '-Xmx1G', '-server', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20',
+              '-XX:InitiatingHeapOccupancyPercent=35', '-XX:+ExplicitGCInvokesConcurrent', '-Djava.awt.headless=true',
+              '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn']
+LOADGEN = ROOT / 'build' / 'release' / 'loadgen'
+WEIR = ROOT / 'build' / 'release' / 'weir'
+CONNECTIONS = 6
+PARTITIONS = 6
+
+# name, loadgen options, megabytes a run, what is asked: MB/s at least this ratio, CPU per GB at most this ratio
+WORK = [
+    ('1 KiB records singly, 5 in flight', ['--records', '1', '--window', '5'], 60, 1.0, 0.5),
+    ('16 KB batches, 5 in flight', ['--records', '15', '--window', '5'], 400, 1.0, 0.5),
+    ('0.9 MB batches, 3 in flight', ['--records', '880', '--window', '3'], 800, 1.0, None),
+    ('fetch from cache, 1 MB', ['--fetch', '--window', '1', '--fetch-bytes', '1048576'], 1500, 0.9, None),
+    ('fetch of 0.9 MB batches, 10 MB', ['--fetch', '--window', '1', '--fetch-bytes', '10485760'], 1500, 0.9, None),
+]
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def resident_mib(pid):
+    for line in pathlib.Path(f'/proc/{pid}/status').read_text().splitlines():
+        if line.startswith('VmRSS'):
+            return int(line.split()[1]) / 1024
+    return 0
+
+
+def load(broker, topic, options, megabytes):
+    pid = broker.child.process.pid
+    before = cpu_seconds(pid)
+    done = subprocess.run([LOADGEN, '--to', broker.address, '--topic', topic, '--connections', str(CONNECTIONS),
+                           '--partitions', str(PARTITIONS), '--total-mb', str(megabytes), *options],
+                          stdout=subprocess.PIPE, check=True, timeout=180)
+    facts = json.loads(done.stdout)
+    gigabytes = facts['bytes'] / 1e9
+    return {'mb_s': facts['bytes'] / 1e6 / facts['seconds'], 'req_s': facts['requests'] / facts['seconds'],
+            'cpu_gb': (cpu_seconds(pid) - before) / gigabytes, 'p99_ms': facts['p99_ms'],
+            'client_cpu_gb': facts['client_cpu_s'] / gigabytes}
+
+
+def topic(broker, verb, name):
+    extra = ['--partitions', str(PARTITIONS)] if verb == 'create' else []
+    subprocess.run([WEIR, 'topic', verb, '--to', broker.address, name, *extra], check=True, stdout=subprocess.DEVNULL,
+                   timeout=60)
+
+
+def run_pair(number, pair, results):
+    """Each piece of work on both brokers; who is first alternates."""
+    name = f'bench-{number}'
+    for broker in pair:
+        topic(broker, 'create', name)
+    order = pair if number % 2 == 0 else pair[::-1]
+    for title, options, megabytes, _, _ in WORK:
+        for broker in order:
+            results[title][broker.kind].append(load(broker, name, options, megabytes))
+            print(f'pair {number} {broker.kind:6} {title}: {results[title][broker.kind][-1]}', flush=True)
+    for broker in pair:
+        topic(broker, 'delete', name)
+
+
+def spread(values, digits):
+    return f'{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})'
+
+
+def ratio(weir, kafka, key):
+    ratios = sorted(w[key] / k[key] for w, k in zip(weir, kafka))
+    low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
+    return statistics.median(ratios), low, high
+
+
+def report(results, pair, pairs):
+    weir, kafka = pair
+    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
+    cpu = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), '?')
+    lines = [
+        '# Beside Apache Kafka 4.4.0', '',
+        f'Made by `./dev bench` on {datetime.date.today()}, commit {commit}: {os.cpu_count()} cores ({cpu}), '
+        f'Linux {platform.release()}. {pairs} interleaved pairs, {PARTITIONS} partitions, {CONNECTIONS} connections, '
+        'acks=all, Weir with `mq.flush=async` (as Kafka: answered from memory of the kernel). MB = 10^6 bytes of batches. Median '
+        '(range); ratios pair by pair: median [lower-upper quartile]. CPU is the broker process alone. The generator shares '
+        'the two cores, so MB/s of the cheaper broker is bounded by it.', '',
+        '| work | Kafka MB/s | Weir MB/s | Weir/Kafka | asked | Kafka CPU s/GB | Weir CPU s/GB | Weir/Kafka | asked |',
+        '| --- | --- | --- | --- | --- | --- | --- | --- | --- |']
+    for title, _, _, speed_asked, cpu_asked in WORK:
+        w, k = results[title]['weir'], results[title]['kafka']
+        speed, cost = ratio(w, k, 'mb_s'), ratio(w, k, 'cpu_gb')
+        lines.append(
+            f"| {title} | {spread([r['mb_s'] for r in k], 0)} | {spread([r['mb_s'] for r in w], 0)} | "
+            f'{speed[0]:.2f} [{speed[1]:.2f}-{speed[2]:.2f}] | >= {speed_asked} | '
+            f"{spread([r['cpu_gb'] for r in k], 2)} | {spread([r['cpu_gb'] for r in w], 2)} | "
+            f'{cost[0]:.2f} [{cost[1]:.2f}-{cost[2]:.2f}] | {"<= " + str(cpu_asked) if cpu_asked else "-"} |')
+    lines += ['', '| work | Kafka requests/s | Weir requests/s | Kafka p99 ms | Weir p99 ms | generator CPU s/GB (Kafka, Weir) |',
+              '| --- | --- | --- | --- | --- | --- |']
+    for title, *_ in WORK:
+        w, k = results[title]['weir'], results[title]['kafka']
+        lines.append(f"| {title} | {spread([r['req_s'] for r in k], 0)} | {spread([r['req_s'] for r in w], 0)} | "
+                     f"{spread([r['p99_ms'] for r in k], 1)} | {spread([r['p99_ms'] for r in w], 1)} | "
+                     f"{statistics.median(r['client_cpu_gb'] for r in k):.2f}, {statistics.median(r['client_cpu_gb'] for r in w):.2f} |")
+    lines += ['', f'Resident memory after all of it: Kafka {resident_mib(kafka.child.process.pid):.0f} MiB, '
+                  f'Weir {resident_mib(weir.child.process.pid):.0f} MiB.', '']
+    return '\n'.join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--pairs', type=int, default=5)
+    parser.add_argument('--out', default=str(ROOT / 'docs' / 'BENCHMARKS.md'))
+    options = parser.parse_args()
+    subprocess.run(['bash', str(ROOT / 'compat_tests' / 'setup.sh')], check=True, stdout=subprocess.DEVNULL)
+    paths.JAVA = tuple(KAFKA_JAVA)
+    settings = {'message.max.bytes': 2_000_000}
+    weir = brokers.make_broker('weir', 'bench', WEIR, settings | {'mq.flush': 'async'})
+    kafka = brokers.make_broker('kafka', 'bench', WEIR, settings)
+    pair = (weir, kafka)
+    results = {title: {'weir': [], 'kafka': []} for title, *_ in WORK}
+    try:
+        for broker in pair:
+            broker.start()
+        warm_up = {title: {'weir': [], 'kafka': []} for title, *_ in WORK}
+        run_pair(-1, pair, warm_up)  # the JVM compiles; thrown away
+        for number in range(options.pairs):
+            run_pair(number, pair, results)
+        pathlib.Path(options.out).write_text(report(results, pair, options.pairs))
+    finally:
+        for broker in pair:
+            broker.remove()
+    print(f'written: {options.out}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,27 @@
+// A subcommand of `weir`: adds itself to the parser; run() is called when it was named. Exit codes: 0 done, 1 it failed,
+// 2 the command line was wrong. Each subcommand is one file of this folder.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace weir::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kBadUsage = 2;
+
+inline constexpr const char* kVersion = WEIR_VERSION;
+
+// Registers a subcommand; `action` gives the exit code and is run after parsing.
+using Action = std::function<int()>;
+
+struct Commands {
+  CLI::App& app;
+  Action chosen;
+};
+
+void add_serve(Commands& commands);
+
+}  // namespace weir::cli

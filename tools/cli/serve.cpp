@@ -1,0 +1,143 @@
+// `weir serve`: the broker in the foreground, on real threads, sockets and disk, until SIGTERM or SIGINT.
+#include <csignal>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <cstdio>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "base/logging.hpp"
+#include "base/properties.hpp"
+#include "base/real_runtime.hpp"
+#include "broker/broker.hpp"
+#include "tools/cli/command.hpp"
+
+namespace weir::cli {
+namespace {
+
+struct ServeOptions {
+  std::string data;  // empty: as the config says
+  std::string listen;
+  std::string config_file;
+  std::vector<std::string> settings;
+};
+
+// Tells restarts of the machine apart; the same text until the next boot.
+Uuid boot_id() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string text;
+  std::getline(file, text);
+  std::erase(text, '-');
+  Uuid id;
+  for (std::size_t i = 0; i < id.bytes.size() && 2 * i + 1 < text.size(); ++i) {
+    id.bytes[i] = static_cast<std::byte>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
+  }
+  return id;
+}
+
+int fail(const std::string& why, int code = kFailed) {
+  std::fprintf(stderr, "weir: %s\n", why.c_str());
+  return code;
+}
+
+// The file first, then --set, then the options with names of their own: later ones win.
+std::vector<ConfigInput> gather_inputs(const ServeOptions& options, std::string& problem) {
+  std::vector<ConfigInput> inputs;
+  if (!options.config_file.empty()) {
+    std::ifstream file{options.config_file, std::ios::binary};
+    if (!file) {
+      problem = "--config: cannot read " + options.config_file + ": " + std::strerror(errno);
+      return inputs;
+    }
+    const std::string text{std::istreambuf_iterator<char>{file}, {}};
+    auto properties = parse_properties(text);
+    if (!properties) {
+      problem = "--config: " + options.config_file + " line " + std::to_string(properties.error().detail) + ": broken \\u escape";
+      return inputs;
+    }
+    for (auto& property : *properties) {
+      inputs.push_back({std::move(property.name), std::move(property.value), ConfigInput::From::file});
+    }
+  }
+  for (const auto& setting : options.settings) {
+    const auto equals = setting.find('=');
+    if (equals == std::string::npos) {
+      problem = "--set wants NAME=VALUE, not '" + setting + "'";
+      return inputs;
+    }
+    inputs.push_back({setting.substr(0, equals), setting.substr(equals + 1)});
+  }
+  if (!options.listen.empty()) {
+    if (!endpoint_from_string(options.listen)) { problem = "--listen wants HOST:PORT, not '" + options.listen + "'"; }
+    inputs.push_back({"listeners", "PLAINTEXT://" + options.listen});
+  }
+  return inputs;
+}
+
+void greet(const broker::Broker& broker, const std::string& data) {
+  WEIR_LOG(info, "Weir {} starting, cluster {}, node {}", kVersion, broker.identity().cluster_id, broker.identity().node_id);
+  WEIR_LOG(info, "data folder {}", data);
+  for (const auto& at : broker.bound()) { WEIR_LOG(info, "listening on {}", to_string(at)); }
+  if (broker.bound().empty()) { return; }
+  const auto at = to_string(broker.bound().front());
+  WEIR_LOG(info, "produce: echo hello | weir produce --to {} greetings", at);
+  WEIR_LOG(info, "consume: weir consume --from {} greetings --beginning", at);
+}
+
+// Signals stay blocked in every thread that is started later; only this one waits for them.
+sigset_t block_stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+int serve(const ServeOptions& options) {
+  std::string problem;
+  const auto inputs = gather_inputs(options, problem);
+  if (!problem.empty()) { return fail(problem, kBadUsage); }
+  auto loaded = load_config(inputs);
+  for (const auto& warning : loaded.warnings) { WEIR_LOG(warn, "{}", warning); }
+  for (const auto& error : loaded.errors) { fail(error); }
+  if (!loaded.errors.empty()) { return kBadUsage; }
+  const auto data = options.data.empty() ? loaded.config.data_folder() : options.data;
+  const auto signals = block_stop_signals();
+  RealRuntime real{static_cast<std::size_t>(loaded.config.num_network_threads)};
+  auto runtime = real.runtime();
+  std::string why;
+  auto broker = broker::Broker::start(std::move(loaded.config), data, boot_id(), runtime, why);
+  if (!broker) {
+    real.stop();
+    return fail(why);
+  }
+  greet(*broker, data);
+  int received = 0;
+  sigwait(&signals, &received);
+  WEIR_LOG(info, "stopping on {}", received == SIGTERM ? "SIGTERM" : "SIGINT");
+  std::promise<void> stopped;
+  runtime.io.front()->post([&] { broker->stop([&stopped] { stopped.set_value(); }); });
+  stopped.get_future().wait();
+  real.stop();
+  broker.reset();
+  WEIR_LOG(info, "stopped");
+  return kDone;
+}
+
+}  // namespace
+
+void add_serve(Commands& commands) {
+  const auto options = std::make_shared<ServeOptions>();
+  auto* command = commands.app.add_subcommand("serve", "Run a broker in the foreground until SIGTERM or Ctrl-C");
+  command->add_option("--data", options->data, "Folder that holds everything the broker keeps (default: log.dirs of the config, else ./data)");
+  command->add_option("--listen", options->listen, "HOST:PORT to serve clients on (port 0: any free one)");
+  command->add_option("--config", options->config_file, "A server.properties file with Kafka's names and mq.* ones");
+  command->add_option("--set", options->settings, "NAME=VALUE, over what the file says; may be repeated");
+  command->callback([&commands, options] { commands.chosen = [options] { return serve(*options); }; });
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Runs the test suites of the built presets and sums them up.
+
+Each gtest binary writes a JSON report; repository rules and the generator's own tests are Python; fuzz targets replay
+their corpus; the clients' runner prints its own lines. The last line is `N passed, N failed`.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SANITIZER_ENV = {
+    'asan': {'ASAN_OPTIONS': 'detect_stack_use_after_return=1:strict_string_checks=1',
+             'UBSAN_OPTIONS': 'print_stacktrace=1'},
+    'tsan': {'TSAN_OPTIONS': 'halt_on_error=1:second_deadlock_stack=1'},
+}
+SUITE_TIMEOUT_S = 1200
+
+
+class Totals:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def add(self, name, passed, failed, seconds, output=''):
+        self.passed += passed
+        self.failed += failed
+        print(f'{name}: {passed} passed, {failed} failed in {seconds:.1f} s', flush=True)
+        if failed and output:
+            print(output[-20000:], flush=True)
+
+
+def run(command, env=None, timeout=SUITE_TIMEOUT_S):
+    started = time.monotonic()
+    try:
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=timeout, stdin=subprocess.DEVNULL)
+        return done.returncode, done.stdout.decode(errors='replace'), time.monotonic() - started
+    except subprocess.TimeoutExpired as late:
+        output = (late.stdout or b'').decode(errors='replace')
+        return 1, f'{output}\nno end within {timeout} s', time.monotonic() - started
+
+
+def gtest(totals, preset, binary):
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / 'report.json'
+        code, output, seconds = run([str(binary), f'--gtest_output=json:{report}', '--gtest_brief=1'],
+                                    SANITIZER_ENV.get(preset))
+        facts = json.loads(report.read_text()) if report.exists() else {'tests': 0, 'failures': 0}
+    failed = facts['failures']
+    if code != 0 and failed == 0:
+        failed = 1  # died, or a sanitizer spoke
+    totals.add(f'{preset} {binary.name}', facts['tests'] - facts['failures'], failed, seconds, output)
+
+
+def fuzz_replay(totals, preset, binary):
+    corpus = ROOT / 'build' / 'corpus' / binary.name.removesuffix('_replay')
+    if not corpus.is_dir():
+        return
+    code, output, seconds = run([str(binary), str(corpus)], SANITIZER_ENV.get(preset))
+    totals.add(f'{preset} {binary.name}', int(code == 0), int(code != 0), seconds, output)
+
+
+def preset_suites(totals, preset):
+    build = ROOT / 'build' / preset
+    for binary in sorted(p for p in build.iterdir() if p.name.endswith('_test') and os.access(p, os.X_OK) and p.is_file()):
+        gtest(totals, preset, binary)
+    if preset == 'asan':
+        for binary in sorted(build.glob('*_replay')):
+            fuzz_replay(totals, preset, binary)
+
+
+def command_suite(totals, name, command, timeout=SUITE_TIMEOUT_S):
+    """A command whose own last count line is taken, or whose exit code counts as one test."""
+    code, output, seconds = run(command, timeout=timeout)
+    counts = re.findall(r'^(\d+) passed, (\d+) failed$', output, re.M)
+    passed, failed = map(int, counts[-1]) if counts else (int(code == 0), int(code != 0))
+    if code != 0 and failed == 0:
+        failed = 1
+    totals.add(name, passed, failed, seconds, output)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--preset', action='append', default=[])
+    parser.add_argument('--clients', action='store_true')
+    parser.add_argument('--full', action='store_true')
+    options = parser.parse_args()
+    totals = Totals()
+    command_suite(totals, 'repository rules', [sys.executable, 'tools/tidy.py'])
+    command_suite(totals, 'message generator', [sys.executable, '-m', 'unittest', 'discover', '-q', '-s', 'tools/gen_messages'])
+    command_suite(totals, 'fuzz corpus', [sys.executable, 'tools/fuzz/make_corpus.py', '--out', 'build/corpus'])
+    for preset in options.preset:
+        preset_suites(totals, preset)
+    if options.clients:
+        command_suite(totals, 'real clients', [sys.executable, 'compat_tests/run.py', '--weir', 'build/release/weir']
+                      + (['--full'] if options.full else []), timeout=3000 if options.full else 1500)
+    print(f'{totals.passed} passed, {totals.failed} failed')
+    return 1 if totals.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
