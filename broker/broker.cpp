@@ -32,7 +32,8 @@ bool Broker::open_metadata(std::string& why) {
                                         .default_replication_factor = static_cast<std::int16_t>(config_.default_replication_factor),
                                         .delete_topic_enable = config_.delete_topic_enable,
                                         .offsets_topic_partitions = config_.offsets_topic_num_partitions,
-                                        .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes};
+                                        .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes,
+                                        .config = &config_};
   auto controller = metadata::Controller::open(data_folder_, folder_->identity(), std::move(settings), runtime_, why);
   if (!controller) { return false; }
   controller_ = std::move(*controller);

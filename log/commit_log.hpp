@@ -108,8 +108,7 @@ class CommitLog {
   // log.
   static Result<std::unique_ptr<CommitLog>> open(CommitLogOptions options, Runtime& runtime,
                                                  std::span<const KnownPartition> known, VisibilityObserver& observer);
-  // stop() must have finished, or the executors run no task any more (a killed process in the simulator).
-  ~CommitLog();
+  ~CommitLog();  // stop() must have finished
 
   // Drains, syncs, seals the open state (clean shutdown) and then calls `done` on Runtime::write. Appends after it get
   // `closed`.
@@ -147,8 +146,8 @@ class CommitLog {
 
  private:
   class Engine;
-  explicit CommitLog(std::shared_ptr<Engine> engine);
-  std::shared_ptr<Engine> engine_;  // shared with the tasks that it has posted, which do nothing once the log is gone
+  explicit CommitLog(std::unique_ptr<Engine> engine);
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace weir::log

@@ -18,6 +18,7 @@
 #include "coordinator/metadata/data_folder.hpp"
 #include "coordinator/metadata/image.hpp"
 #include "coordinator/metadata/listener.hpp"
+#include "coordinator/metadata/settings.hpp"
 #include "log/partition.hpp"
 
 namespace weir::protocol {
@@ -31,34 +32,9 @@ struct AlterConfigsRequest;
 struct AlterConfigsResponse;
 struct IncrementalAlterConfigsRequest;
 struct IncrementalAlterConfigsResponse;
-enum class ErrorCode : std::int16_t;
 }  // namespace weir::protocol
 
 namespace weir::metadata {
-
-// The broker's own facts and defaults that the rules of topics need (from its config).
-struct ControllerSettings {
-  std::int32_t num_partitions = 1;              // num.partitions
-  std::int16_t default_replication_factor = 1;  // default.replication.factor
-  bool delete_topic_enable = true;              // delete.topic.enable
-  std::int32_t offsets_topic_partitions = 50;   // offsets.topic.num.partitions
-  std::int32_t offsets_topic_segment_bytes = 104'857'600;
-  std::int64_t snapshot_after_bytes = 4 << 20;  // log bytes since the last snapshot
-  std::vector<BrokerEndpoint> endpoints;        // as advertised; told in the broker's registration
-};
-
-template <class Response>
-using Answer = UniqueFunction<void(Response)>;
-
-struct AutoCreateResult {
-  std::string name;
-  protocol::ErrorCode error;  // none: it exists now
-};
-
-struct ProducerIdBlock {
-  std::int64_t first = 0;
-  std::int32_t count = 0;
-};
 
 class Controller {
  public:

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/ids.hpp"
 #include "coordinator/metadata/sharded_map.hpp"
 
@@ -120,6 +121,19 @@ class MetadataImage {
   [[nodiscard]] const std::map<std::string, std::int16_t, std::less<>>& features() const { return *features_; }
   // First producer id that no block has taken yet.
   [[nodiscard]] std::int64_t next_producer_id() const { return next_producer_id_; }
+
+  template <class Visit>  // visit(const ConfigResource&, name, value)
+  void for_each_override(Visit&& visit) const {
+    configs_.for_each([&](const ConfigResource& resource, const auto& overrides) {
+      for (const auto& [name, value] : *overrides) {
+        visit(resource, name, value);
+      }
+    });
+  }
+  template <class Visit>  // visit(Bytes): the framed record
+  void for_each_kept_record(Visit&& visit) const {
+    kept_.for_each([&](const std::string&, const auto& frame) { visit(Bytes{*frame}); });
+  }
 
  private:
   friend class ImageBuilder;

@@ -20,7 +20,6 @@ class ProducerIdSource {
     Executor* reply_on;
     Answer<Result<std::int64_t>> done;
   };
-  void refill();
   void refilled(Result<ProducerIdBlock> block);
 
   Controller& controller_;

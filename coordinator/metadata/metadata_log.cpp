@@ -1,0 +1,269 @@
+#include "coordinator/metadata/metadata_log.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include "coordinator/metadata/image_builder.hpp"
+#include "protocol/record.hpp"
+
+namespace weir::metadata {
+namespace {
+
+constexpr std::int64_t kFileSizeMax = 1LL << 30;
+constexpr std::int64_t kReservedBytes = 1 << 20;  // room in each new file, so that deletes work on a full disk
+constexpr std::string_view kLogSuffix = ".log";
+constexpr std::string_view kSnapshotSuffix = ".checkpoint";
+constexpr std::size_t kOffsetDigits = 20;
+constexpr std::size_t kSnapshotsKept = 2;
+
+std::string log_name(Offset base) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%020lld.log", static_cast<long long>(base.value));
+  return text.data();
+}
+
+std::string snapshot_name(Offset end) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%020lld-%010d.checkpoint", static_cast<long long>(end.value),
+                kMetadataEpoch.value);
+  return text.data();
+}
+
+// The offset at the front of a name of the form `<20 digits><anything><suffix>`.
+std::optional<Offset> offset_in(std::string_view name, std::string_view suffix) {
+  if (name.size() < kOffsetDigits + suffix.size() || !name.ends_with(suffix)) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + kOffsetDigits, value);
+  if (error != std::errc{} || end != name.data() + kOffsetDigits || value < 0) {
+    return std::nullopt;
+  }
+  return Offset{value};
+}
+
+Error failed(std::string& why, const std::string& what, Error error) {
+  why = what + ": " + to_string(error);
+  return error;
+}
+
+}  // namespace
+
+struct MetadataLog::Listing {
+  std::vector<Offset> logs;       // base offsets, ascending
+  std::vector<Offset> snapshots;  // end offsets, ascending
+};
+
+Result<MetadataLog::Listing> MetadataLog::list() const {
+  WEIR_TRY(const auto names, disk_.list(folder_));
+  Listing listing;
+  for (const auto& name : names) {
+    if (const auto base = offset_in(name, kLogSuffix); base && name == log_name(*base)) {
+      listing.logs.push_back(*base);
+    } else if (const auto end = offset_in(name, kSnapshotSuffix); end && name == snapshot_name(*end)) {
+      listing.snapshots.push_back(*end);
+    }
+  }
+  std::sort(listing.logs.begin(), listing.logs.end());
+  std::sort(listing.snapshots.begin(), listing.snapshots.end());
+  return listing;
+}
+
+Result<MetadataLog::Opened> MetadataLog::open(Disk& disk, const std::string& data_folder, std::string& why) {
+  const auto folder = data_folder + "/metadata";
+  Opened opened{.log = std::unique_ptr<MetadataLog>{new MetadataLog{disk, folder}}, .image = {}, .findings = {}};
+  auto made = disk.make_directories(folder);
+  if (made) {
+    made = disk.sync_directory(data_folder);
+  }
+  if (!made) {
+    return failed(why, "cannot make the folder " + folder, made.error());
+  }
+  WEIR_TRY_VOID(opened.log->recover(opened, why));
+  return opened;
+}
+
+Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
+  const auto listing = list();
+  if (!listing) {
+    return failed(why, "cannot list the folder " + folder_, listing.error());
+  }
+  ImageBuilder builder{MetadataImage{}};
+  Offset from{0};
+  for (auto end = listing->snapshots.rbegin(); end != listing->snapshots.rend(); ++end) {
+    const auto path = folder_ + "/" + snapshot_name(*end);
+    const auto content = read_file(disk_, path, kFileSizeMax);
+    if (!content) {
+      return failed(why, "cannot read " + path, content.error());
+    }
+    ImageBuilder from_snapshot{MetadataImage{}};
+    const auto read = read_snapshot(*content, from_snapshot);
+    if (read) {
+      from_snapshot.set_end_offset(*end);
+      builder = std::move(from_snapshot);
+      from = *end;
+      break;
+    }
+    if (read.error().code == Errc::unsupported) {
+      return failed(why, path + " holds metadata that only a newer version of Weir understands", read.error());
+    }
+    opened.findings.push_back("metadata snapshot " + path + " is damaged; using an older one and the log");
+  }
+  if (listing->logs.empty() && listing->snapshots.empty()) {
+    if (const auto started = start_file(Offset{0}); !started) {
+      return failed(why, "cannot make " + folder_ + "/" + log_name(Offset{0}), started.error());
+    }
+  } else {
+    WEIR_TRY_VOID(replay_logs(*listing, from, builder, opened, why));
+  }
+  if (builder.in_transaction()) {
+    why = folder_ + " ends inside a metadata transaction, which this version of Weir never writes";
+    return {Errc::unsupported};
+  }
+  opened.image = builder.build();
+  WEIR_CHECK(opened.image->end_offset() == end_offset_);
+  return {};
+}
+
+Result<void> MetadataLog::replay_logs(const Listing& listing, Offset from, ImageBuilder& builder, Opened& opened,
+                                      std::string& why) {
+  // The file that holds `from` and all after it. Each must end where the next begins.
+  auto first = std::upper_bound(listing.logs.begin(), listing.logs.end(), from);
+  if (first == listing.logs.begin()) {
+    why = folder_ + " lacks the log file that holds offset " + std::to_string(from.value) +
+          (listing.snapshots.empty() ? "" : " (or a good snapshot)");
+    return {Errc::corrupt, from.value};
+  }
+  for (auto base = std::prev(first); base != listing.logs.end(); ++base) {
+    const auto path = folder_ + "/" + log_name(*base);
+    const bool last = std::next(base) == listing.logs.end();
+    auto content = read_file(disk_, path, kFileSizeMax);
+    if (!content) {
+      return failed(why, "cannot read " + path, content.error());
+    }
+    const auto scanned = scan_log(*content, *base, from, builder);
+    if (!scanned) {
+      const bool newer = scanned.error().code == Errc::unsupported;
+      return failed(why,
+                    path + (newer ? " holds metadata that only a newer version of Weir understands"
+                                  : " holds metadata records that contradict each other"),
+                    scanned.error());
+    }
+    if (scanned->damaged || (!last && (scanned->torn || scanned->end_offset != *std::next(base))) ||
+        (last && scanned->end_offset < from)) {
+      why = path + " is damaged at byte " + std::to_string(scanned->good_bytes) +
+            "; put back a copy of the folder metadata";
+      return {Errc::corrupt, scanned->good_bytes};
+    }
+    bytes_since_snapshot_ += scanned->end_offset > from ? scanned->good_bytes : 0;
+    if (!last) {
+      continue;
+    }
+    auto file = disk_.open(path, {});
+    if (!file) {
+      return failed(why, "cannot open " + path, file.error());
+    }
+    file_ = std::move(*file);
+    file_end_ = scanned->good_bytes;
+    end_offset_ = scanned->end_offset;
+    builder.set_end_offset(end_offset_);
+    if (scanned->torn) {
+      opened.findings.push_back(path + ": cut " + std::to_string(std::ssize(*content) - scanned->good_bytes) +
+                                " bytes of a write that a crash left unfinished");
+    }
+  }
+  // What was accepted is durable before anybody sees it, and a cut tail cannot come back.
+  auto kept = file_->truncate(file_end_);
+  if (kept) {
+    kept = file_->sync();
+  }
+  if (kept) {
+    kept = disk_.sync_directory(folder_);
+  }
+  return kept ? kept : failed(why, "cannot sync the metadata log in " + folder_, kept.error());
+}
+
+Result<void> MetadataLog::start_file(Offset base) {
+  WEIR_TRY(auto file, disk_.open(folder_ + "/" + log_name(base), {.create = true}));
+  WEIR_TRY_VOID(file->truncate(0));
+  if (const auto reserved = file->allocate(kReservedBytes);
+      !reserved && reserved.error().code != Errc::disk_full && reserved.error().code != Errc::unsupported) {
+    return reserved.error();
+  }
+  WEIR_TRY_VOID(file->sync());
+  WEIR_TRY_VOID(disk_.sync_directory(folder_));
+  file_ = std::move(file);
+  file_end_ = 0;
+  end_offset_ = base;
+  return {};
+}
+
+Result<void> MetadataLog::append(const RecordList& records, Millis now) {
+  WEIR_CHECK(!records.empty());
+  if (read_only_) {
+    return {Errc::read_only};
+  }
+  protocol::RecordBatchBuilder builder{batch_options(end_offset_)};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    builder.append({.key = {}, .value = records[i], .timestamp = now, .headers = {}});
+  }
+  WEIR_TRY(const auto batch, builder.build());
+  const Bytes bytes{batch};
+  if (const auto written = file_->write_at(file_end_, std::span{&bytes, 1}); !written) {
+    // A half written batch goes again, so that the next one follows a whole one.
+    read_only_ = written.error().code != Errc::disk_full || !file_->truncate(file_end_);
+    return written.error();
+  }
+  if (const auto synced = file_->sync(); !synced) {
+    read_only_ = true;  // nobody knows what is on the disk now; the next start finds out
+    return synced.error();
+  }
+  file_end_ += std::ssize(batch);
+  bytes_since_snapshot_ += std::ssize(batch);
+  end_offset_ += static_cast<std::int64_t>(records.size());
+  return {};
+}
+
+Result<void> MetadataLog::write_snapshot(const MetadataImage& image, Millis now) {
+  WEIR_CHECK(image.end_offset() == end_offset_);
+  if (read_only_) {
+    return {Errc::read_only};
+  }
+  bytes_since_snapshot_ = 0;  // after a failure too: the next try comes when the log has grown as much again
+  WEIR_TRY(const auto content, make_snapshot(image, now));
+  WEIR_TRY_VOID(replace_file(disk_, folder_ + "/" + snapshot_name(end_offset_), content));
+  if (file_end_ > 0) {
+    if (const auto started = start_file(end_offset_); !started) {
+      // The old file goes on, so a new one must not stand behind it.
+      auto undone = disk_.remove(folder_ + "/" + log_name(end_offset_));
+      if (undone) {
+        undone = disk_.sync_directory(folder_);
+      }
+      read_only_ = !undone;
+      return started.error();
+    }
+  }
+  remove_obsolete();
+  return {};
+}
+
+// Only what neither of the two newest snapshots needs. Failures leave files that the next snapshot removes.
+void MetadataLog::remove_obsolete() {
+  const auto listing = list();
+  if (!listing || listing->snapshots.size() < kSnapshotsKept) {
+    return;
+  }
+  const auto oldest_kept = listing->snapshots[listing->snapshots.size() - kSnapshotsKept];
+  for (std::size_t i = 0; i + 1 < listing->logs.size() && listing->logs[i + 1] <= oldest_kept; ++i) {
+    static_cast<void>(disk_.remove(folder_ + "/" + log_name(listing->logs[i])).has_value());
+  }
+  for (const auto end : listing->snapshots) {
+    if (end < oldest_kept) {
+      static_cast<void>(disk_.remove(folder_ + "/" + snapshot_name(end)).has_value());
+    }
+  }
+  static_cast<void>(disk_.sync_directory(folder_).has_value());
+}
+
+}  // namespace weir::metadata

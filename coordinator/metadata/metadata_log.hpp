@@ -1,0 +1,81 @@
+// MetadataLog: the `__cluster_metadata` log of this node and its snapshots, in the folder `metadata` of the data
+// folder. Files: `<20-digit offset>.log` with Kafka's record batches from that offset on, and `<20-digit end>-<10-digit
+// epoch>.checkpoint`, a snapshot of everything below the end, in Kafka's form too. The two newest snapshots stay, and
+// the logs since the older one, so that one damaged snapshot costs nothing.
+//
+// Owned by the controller; used on Runtime::controller and at start. Calls block. An append has returned only after its
+// sync, so at most one batch, the last, can be torn by a crash; it is cut at the next start. Anything else that is
+// wrong in a log is damage: the start is refused and the file named, as guessing would lose topics.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/disk.hpp"
+#include "base/result.hpp"
+#include "coordinator/metadata/image.hpp"
+#include "coordinator/metadata/record_frame.hpp"
+#include "protocol/record.hpp"
+
+namespace weir::metadata {
+
+class ImageBuilder;
+
+inline constexpr LeaderEpoch kMetadataEpoch{1};  // alone, this node leads the log for ever in one epoch
+
+class MetadataLog {
+ public:
+  struct Opened {
+    std::unique_ptr<MetadataLog> log;
+    ImagePointer image;
+    std::vector<std::string> findings;  // sentences for the operator: a torn tail cut, a damaged snapshot passed over
+  };
+  // Makes the folder if missing. On failure `why` is one sentence that names the file.
+  static Result<Opened> open(Disk& disk, const std::string& data_folder, std::string& why);
+
+  // One batch: all of it survives or none. `now` is its timestamp. disk_full leaves the log as it was and usable; after
+  // any other failure it is read_only until the next start.
+  Result<void> append(const RecordList& records, Millis now);
+  // Writes `image`, which must be the newest, as a snapshot, starts a new log file and removes what is no longer
+  // needed. A failure leaves the log usable (or says read_only at the next append).
+  Result<void> write_snapshot(const MetadataImage& image, Millis now);
+
+  [[nodiscard]] Offset end_offset() const { return end_offset_; }
+  [[nodiscard]] std::int64_t bytes_since_snapshot() const { return bytes_since_snapshot_; }
+  [[nodiscard]] bool read_only() const { return read_only_; }
+
+ private:
+  struct Listing;
+  MetadataLog(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
+  Result<Listing> list() const;
+  Result<void> start_file(Offset base);
+  Result<void> recover(Opened& opened, std::string& why);
+  Result<void> replay_logs(const Listing& listing, Offset from, ImageBuilder& builder, Opened& opened,
+                           std::string& why);
+  void remove_obsolete();
+
+  Disk& disk_;
+  std::string folder_;
+  std::shared_ptr<File> file_;  // the newest log file
+  std::int64_t file_end_ = 0;
+  Offset end_offset_{0};
+  std::int64_t bytes_since_snapshot_ = 0;
+  bool read_only_ = false;
+};
+
+// The bytes of one log file or snapshot, checked. Pure; also what the fuzz target drives.
+struct ScannedLog {
+  std::int64_t good_bytes = 0;  // whole, valid batches from the front
+  Offset end_offset{0};
+  bool torn = false;     // the rest is what a crash leaves of one unfinished batch
+  bool damaged = false;  // the rest holds a valid later batch: something in the middle was changed
+};
+// Feeds every record at or above `from` to `builder`. The first batch must begin at `base`.
+Result<ScannedLog> scan_log(Bytes content, Offset base, Offset from, ImageBuilder& builder);
+// All or nothing: header, records, footer. corrupt if a byte is missing or wrong.
+Result<void> read_snapshot(Bytes content, ImageBuilder& builder);
+Result<std::vector<std::byte>> make_snapshot(const MetadataImage& image, Millis now);
+protocol::BatchOptions batch_options(Offset base_offset);  // of every batch in these files
+
+}  // namespace weir::metadata

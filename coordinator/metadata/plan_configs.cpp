@@ -1,0 +1,225 @@
+// Plans that change configs. Facts: IncrementalAlterConfigs and AlterConfigs of a real Kafka 4.4 node, in our own
+// words.
+#include <algorithm>
+#include <set>
+
+#include "base/topic_config.hpp"
+#include "coordinator/metadata/plan.hpp"
+#include "coordinator/metadata/plan_parts.hpp"
+#include "protocol/gen/config_record.hpp"
+
+namespace weir::metadata {
+
+using protocol::ErrorCode;
+
+void add_config(RecordList& records, const ConfigResource& resource, const std::string& name,
+                const std::optional<std::string>& value) {
+  protocol::ConfigRecord record;
+  record.resource_type = static_cast<std::int8_t>(resource.type);
+  record.resource_name = resource.name;
+  record.name = name;
+  record.value = value ? std::optional<protocol::Text>{*value} : std::nullopt;
+  records.add(record, 0);
+}
+
+std::optional<std::string> refuse_overrides(const ConfigOverrides& overrides, const Config& broker) {
+  for (const auto& [name, value] : overrides) {
+    if (auto why = check_topic_config(name, value)) {
+      return why;
+    }
+  }
+  const TopicConfig effective{overrides, broker};
+  if (effective.min_compaction_lag_ms > effective.max_compaction_lag_ms) {
+    return "min.compaction.lag.ms (" + std::to_string(effective.min_compaction_lag_ms) +
+           ") is larger than max.compaction.lag.ms (" + std::to_string(effective.max_compaction_lag_ms) + ").";
+  }
+  if (effective.remote_storage_enable) {
+    return "remote.storage.enable cannot be true: this broker has no remote storage.";
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+enum class ConfigOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
+
+std::string joined_list(const std::vector<std::string>& items) {
+  std::string text;
+  for (const auto& item : items) {
+    text += (text.empty() ? "" : ",") + item;
+  }
+  return text;
+}
+
+// What `operation` makes of a list that reads `before`.
+std::string changed_list(ConfigOperation operation, std::string_view before, std::string_view value) {
+  auto items = split_list(before);
+  for (const auto& item : split_list(value)) {
+    const auto found = std::find(items.begin(), items.end(), item);
+    if (operation == ConfigOperation::append && found == items.end()) {
+      items.push_back(item);
+    } else if (operation == ConfigOperation::subtract && found != items.end()) {
+      items.erase(found);
+    }
+  }
+  return joined_list(items);
+}
+
+// What the topic has where it overrides nothing.
+std::string inherited(const ConfigRow& row, const Config& broker) {
+  for (auto& described : describe_topic_config({}, broker)) {
+    if (described.name == row.name) {
+      return std::move(described.value).value_or("");
+    }
+  }
+  return {};
+}
+
+// A resource that this node can change the configs of: a topic that exists. Kafka's own words for the others differ by
+// type; what counts for a client is that nothing changed.
+std::optional<Refusal> refuse_resource(const PlanInput& in, std::int8_t type, std::string_view name) {
+  switch (static_cast<ResourceType>(type)) {
+    case ResourceType::topic:
+      if (in.image.find_topic(name) == nullptr) {
+        return Refusal{ErrorCode::unknown_topic_or_partition, "There is no topic of this name."};
+      }
+      return std::nullopt;
+    case ResourceType::broker:
+      return Refusal{ErrorCode::invalid_request,
+                     "Broker configs cannot be changed while the broker runs; set them in its config file."};
+    case ResourceType::broker_logger:
+    case ResourceType::client_metrics:
+    case ResourceType::group:
+      return Refusal{ErrorCode::invalid_request, "This broker does not serve configs of this kind of resource yet."};
+  }
+  return Refusal{ErrorCode::invalid_request, "There is no resource type " + std::to_string(type) + "."};
+}
+
+// Records for what differs between two states of one topic's overrides.
+void add_differences(RecordList& records, const std::string& topic, const ConfigOverrides& before,
+                     const ConfigOverrides& after) {
+  const ConfigResource resource{ResourceType::topic, topic};
+  for (const auto& [name, value] : after) {
+    const auto old = before.find(name);
+    if (old == before.end() || old->second != value) {
+      add_config(records, resource, name, value);
+    }
+  }
+  for (const auto& [name, value] : before) {
+    if (!after.contains(name)) {
+      add_config(records, resource, name, std::nullopt);
+    }
+  }
+}
+
+using IncrementalResource = protocol::IncrementalAlterConfigsRequest::AlterConfigsResource;
+
+std::optional<Refusal> apply_operation(const PlanInput& in, std::int8_t code, const std::string& name,
+                                       const std::optional<protocol::Text>& value, ConfigOverrides& overrides) {
+  const auto operation = static_cast<ConfigOperation>(code);
+  if (code < 0 || operation > ConfigOperation::subtract) {
+    return Refusal{ErrorCode::invalid_request, "There is no config operation " + std::to_string(code) + "."};
+  }
+  if (operation != ConfigOperation::remove && !value) {
+    return Refusal{ErrorCode::invalid_request, "Config " + name + " has no value."};
+  }
+  const auto* row = find_topic_config_row(name);
+  if (row == nullptr) {
+    return Refusal{ErrorCode::invalid_config, "There is no topic config " + name + "."};
+  }
+  if (operation == ConfigOperation::remove) {
+    overrides.erase(name);
+    return std::nullopt;
+  }
+  auto text = value->str();
+  if (operation != ConfigOperation::set) {
+    if (row->type != ConfigType::list) {
+      return Refusal{ErrorCode::invalid_config, "Config " + name + " is not a list; it can only be set or removed."};
+    }
+    const auto now = overrides.find(name);
+    text = changed_list(operation, now != overrides.end() ? now->second : inherited(*row, in.settings.broker()), text);
+  }
+  overrides[name] = std::move(text);
+  return std::nullopt;
+}
+
+// The new overrides of one topic, or why not.
+std::optional<Refusal> change(const PlanInput& in, const IncrementalResource& resource, ConfigOverrides& overrides) {
+  const auto twice = duplicate_keys(resource.configs, [](const auto& config) { return config.name.view(); });
+  if (!twice.empty()) {
+    return Refusal{ErrorCode::invalid_request, "Config " + std::string{*twice.begin()} + " is named more than once."};
+  }
+  for (const auto& config : resource.configs) {
+    if (auto refusal = apply_operation(in, config.config_operation, config.name.str(), config.value, overrides)) {
+      return refusal;
+    }
+  }
+  return std::nullopt;
+}
+
+// AlterConfigs: what is named is all there is from now on.
+std::optional<Refusal> change(const PlanInput& /*in*/,
+                              const protocol::AlterConfigsRequest::AlterConfigsResource& resource,
+                              ConfigOverrides& overrides) {
+  overrides.clear();
+  for (const auto& config : resource.configs) {
+    const auto name = config.name.str();
+    if (overrides.contains(name)) {
+      return Refusal{ErrorCode::invalid_request, "Config " + name + " is named more than once."};
+    }
+    if (!config.value) {
+      return Refusal{ErrorCode::invalid_request, "Config " + name + " has no value."};
+    }
+    overrides[name] = config.value->str();
+  }
+  return std::nullopt;
+}
+
+template <class Response, class Request>
+Plan<Response> plan_alter(const PlanInput& in, const Request& request) {
+  Plan<Response> plan;
+  const auto duplicates = duplicate_keys(request.resources, [](const auto& resource) {
+    return std::pair{resource.resource_type, resource.resource_name.view()};
+  });
+  for (const auto& resource : request.resources) {
+    auto& result = plan.response.responses.emplace_back();
+    result.resource_type = resource.resource_type;
+    result.resource_name = resource.resource_name;
+    result.error_message.reset();
+    if (duplicates.contains({resource.resource_type, resource.resource_name.view()})) {
+      refuse(result, {ErrorCode::invalid_request, "The request names this resource more than once."});
+      continue;
+    }
+    if (auto refusal = refuse_resource(in, resource.resource_type, resource.resource_name.view())) {
+      refuse(result, std::move(*refusal));
+      continue;
+    }
+    const auto name = resource.resource_name.str();
+    const auto before = in.image.find_topic(name)->overrides;
+    auto after = *before;
+    if (auto refusal = change(in, resource, after)) {
+      refuse(result, std::move(*refusal));
+      continue;
+    }
+    if (auto why = refuse_overrides(after, in.settings.broker())) {
+      refuse(result, {ErrorCode::invalid_config, std::move(*why)});
+      continue;
+    }
+    add_differences(plan.records, name, *before, after);
+  }
+  return plan;
+}
+
+}  // namespace
+
+Plan<protocol::AlterConfigsResponse> plan_alter_configs(const PlanInput& in,
+                                                        const protocol::AlterConfigsRequest& request) {
+  return plan_alter<protocol::AlterConfigsResponse>(in, request);
+}
+
+Plan<protocol::IncrementalAlterConfigsResponse> plan_incremental_alter_configs(
+    const PlanInput& in, const protocol::IncrementalAlterConfigsRequest& request) {
+  return plan_alter<protocol::IncrementalAlterConfigsResponse>(in, request);
+}
+
+}  // namespace weir::metadata
