@@ -108,7 +108,8 @@ class CommitLog {
   // log.
   static Result<std::unique_ptr<CommitLog>> open(CommitLogOptions options, Runtime& runtime,
                                                  std::span<const KnownPartition> known, VisibilityObserver& observer);
-  ~CommitLog();  // stop() must have finished
+  // stop() must have finished, or the executors run no task any more (a killed process in the simulator).
+  ~CommitLog();
 
   // Drains, syncs, seals the open state (clean shutdown) and then calls `done` on Runtime::write. Appends after it get
   // `closed`.
@@ -146,8 +147,8 @@ class CommitLog {
 
  private:
   class Engine;
-  explicit CommitLog(std::unique_ptr<Engine> engine);
-  std::unique_ptr<Engine> engine_;
+  explicit CommitLog(std::shared_ptr<Engine> engine);
+  std::shared_ptr<Engine> engine_;  // shared with the tasks that it has posted, which do nothing once the log is gone
 };
 
 }  // namespace weir::log

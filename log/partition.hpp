@@ -30,7 +30,8 @@ struct PartitionRules {
   friend bool operator==(const PartitionRules&, const PartitionRules&) = default;
 };
 
-// The offsets that readers may see. written, durable and visible are moved by the write role, log_end by the log role.
+// The offsets that readers may see. written, durable and visible are moved by the write role, log_end and log_start by
+// the log role.
 // log_start <= high_watermark <= min(durable_end or written_end by flush mode) <= log_end.
 class PartitionEnds {
  public:
@@ -50,9 +51,12 @@ class PartitionEnds {
   std::atomic<std::int64_t> high_watermark_{0};
 };
 
+// Always a LogPartition (log/log_partition.hpp), which holds what the roles need.
 class Partition : public PartitionEnds {
  public:
   Partition(PartitionKey key, LocalPartition local) : key_(key), local_(local) {}
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
   [[nodiscard]] const PartitionKey& key() const { return key_; }
   [[nodiscard]] LocalPartition local() const { return local_; }
   [[nodiscard]] LeaderEpoch leader_epoch() const { return {leader_epoch_.load(std::memory_order_acquire)}; }
@@ -61,8 +65,7 @@ class Partition : public PartitionEnds {
   // Fetches that wait for this partition, counted by broker/waiters so that the write role wakes nobody in vain.
   std::atomic<std::int32_t> waiters{0};
 
- private:
-  friend class PartitionWriter;  // log/: the roles' access to everything below
+ protected:
   const PartitionKey key_;
   const LocalPartition local_;
   std::atomic<std::int32_t> leader_epoch_{0};

@@ -1,0 +1,407 @@
+#include "log/appender.hpp"
+
+namespace weir::log {
+namespace {
+constexpr int kTurnWorks = 256;  // an io thread gives its connections their turn after so many
+constexpr int kTurnsMax = 16;    // and hands the role to the write thread after so many turns
+constexpr std::size_t kBlock = 4096;
+constexpr std::int64_t kPadMax = static_cast<std::int64_t>(kBlock + kEntryHeaderSize);
+// What closing a group may put behind the last entry: a pad, or a group entry and a pad.
+constexpr std::int64_t kReserve = 2 * kPadMax + static_cast<std::int64_t>(kGroupEntrySize);
+constexpr std::size_t kPatchedSize = 16;  // base offset, length and leader epoch of a batch
+constexpr std::array<std::byte, kBlock + kEntryHeaderSize> kZeros{};
+
+bool is_durable_answer(Acks acks, FlushMode flush) {
+  return acks == Acks::internal || (acks == Acks::all && flush == FlushMode::sync);
+}
+}  // namespace
+
+void Appender::start(Beginning beginning) {
+  for (auto& partition : beginning.live) {
+    live_.emplace(partition->local(), std::move(partition));
+  }
+  next_local_ = beginning.next_local;
+  image_.start_at(beginning.tail);
+  segment_ = std::move(beginning.open);
+  segment_entries_ = beginning.open_entries;
+  appended_.store(beginning.tail.value, std::memory_order_release);
+  if (segment_) {
+    data_from_ = file_position();
+    delta_from_ = static_cast<std::int64_t>(kSegmentHeaderSize);
+  }
+}
+
+void Appender::push(Append request) {
+  {
+    const std::scoped_lock lock(queue_mutex_);
+    incoming_.push_back({std::move(request), {}});
+  }
+  bring();
+}
+
+void Appender::push(std::vector<Append> requests) {
+  {
+    const std::scoped_lock lock(queue_mutex_);
+    for (auto& request : requests) {
+      incoming_.push_back({std::move(request), {}});
+    }
+  }
+  bring();
+}
+
+void Appender::push_control(Control control) {
+  {
+    const std::scoped_lock lock(queue_mutex_);
+    incoming_.push_back({{}, std::move(control)});
+  }
+  bring();
+}
+
+void Appender::bring() {
+  if (gate_.bring()) {
+    run_role();
+  }
+}
+
+void Appender::run_held_role() {
+  run_role();
+}
+
+void Appender::run_role() {
+  if (!gate_.run([this] { return turn(); }, kTurnsMax)) {
+    hooks_.continue_log_role();
+  }
+}
+
+bool Appender::turn() {
+  now_ms_ = clock_.wall_ms();
+  stalled_on_image_ = false;
+  if (backlog_at_ == backlog_.size()) {
+    backlog_.clear();
+    backlog_at_ = 0;
+    const std::scoped_lock lock(queue_mutex_);
+    backlog_.swap(incoming_);
+  }
+  bool stalled = !is_read_only() && !segment_is_ready();  // the state goes first, also when nothing is asked
+  for (int made = 0; !stalled && made < kTurnWorks && backlog_at_ < backlog_.size(); ++made) {
+    auto& work = backlog_[backlog_at_];
+    if (work.control ? !work.control(*this) : !do_append(work.append)) {
+      stalled = true;
+      break;
+    }
+    work.append.batch = {};
+    ++backlog_at_;
+  }
+  appended_.store(image_.tail().value, std::memory_order_release);
+  answers_now_.post_all();
+  hand_over_if_wanted();
+  const bool needed = group_has_bytes_ || !group_.items.empty() || !closed_.empty() || stalled_on_image_;
+  writer_needed_.store(needed, std::memory_order_seq_cst);
+  if (needed) {
+    hooks_.wake_writer();
+  }
+  return !stalled && backlog_at_ < backlog_.size();
+}
+
+bool Appender::request_groups(bool pad, std::vector<Group>& into) {
+  close_wanted_.store(pad ? 2 : 1, std::memory_order_release);
+  bring();
+  if (mailbox_.exchange(awaited, std::memory_order_acq_rel) != filled) {
+    return false;
+  }
+  take_groups(into);
+  return true;
+}
+
+void Appender::take_groups(std::vector<Group>& into) {
+  into.clear();
+  into.swap(handed_);
+  mailbox_.store(empty, std::memory_order_release);
+}
+
+void Appender::hand_over_if_wanted() {
+  const auto wanted = close_wanted_.load(std::memory_order_acquire);
+  if (wanted == 0) {
+    return;
+  }
+  close_wanted_.store(0, std::memory_order_relaxed);  // the writer asks again only after it has taken these
+  close_group(wanted == 2);
+  handed_.swap(closed_);
+  if (mailbox_.exchange(filled, std::memory_order_acq_rel) == awaited) {
+    hooks_.group_is_ready();
+  }
+}
+
+void Appender::offer_segment(std::shared_ptr<Segment> segment) {
+  {
+    const std::scoped_lock lock(next_mutex_);
+    next_ = std::move(segment);
+  }
+  bring();
+}
+
+void Appender::refuse(Append& request, Error error) {
+  AppendOutcome outcome;
+  outcome.error = error;
+  answers_now_.add({request.reply_on, std::move(request.done), std::move(outcome)});
+  request.partition.reset();
+}
+
+bool Appender::do_append(Append& request) {
+  auto& partition = static_cast<LogPartition&>(*request.partition);
+  if (closing_) {
+    refuse(request, {Errc::closed});
+    return true;
+  }
+  if (is_read_only()) {
+    refuse(request, {Errc::read_only});
+    return true;
+  }
+  if (partition.deleted() || !partition.role.created) {
+    refuse(request, {Errc::not_found});
+    return true;
+  }
+  const auto entry_bytes = entry_size(request.batch.size());
+  if (static_cast<std::int64_t>(entry_bytes) > image_.capacity() / 2) {
+    refuse(request, {Errc::too_large, std::ssize(request.batch.view())});
+    return true;
+  }
+  const auto check = partition.role.producers.check(request.facts);
+  switch (check.verdict) {
+    case SequenceVerdict::accept: break;
+    case SequenceVerdict::duplicate: repeat_answer(request, check); return true;
+    case SequenceVerdict::out_of_sequence:
+      refuse(request, {Errc::out_of_sequence, request.facts.base_sequence});
+      return true;
+    case SequenceVerdict::stale_epoch: refuse(request, {Errc::stale_epoch, request.facts.producer_epoch}); return true;
+  }
+  if (!make_room(entry_bytes)) {
+    return false;
+  }
+  put_batch(request);
+  return true;
+}
+
+// The answer to a duplicate makes the same promise as the first one: it waits for the batch that it repeats.
+void Appender::repeat_answer(Append& request, const SequenceCheck& original) {
+  auto partition = std::static_pointer_cast<LogPartition>(std::move(request.partition));
+  AppendOutcome outcome;
+  outcome.base_offset = original.base_offset;
+  outcome.log_append_time = original.max_timestamp;
+  outcome.log_start = partition->log_start();
+  outcome.duplicate = true;
+  const auto end = original.base_offset + (request.facts.last_offset_delta + 1);
+  const bool durable = is_durable_answer(request.acks, partition->flush());
+  Answer answer{request.reply_on, std::move(request.done), std::move(outcome)};
+  if ((durable ? partition->durable_end() : partition->written_end()) >= end) {
+    answers_now_.add(std::move(answer));
+    return;
+  }
+  group_.needs_sync = group_.needs_sync || durable;
+  group_.items.push_back({std::move(partition), end, durable, std::move(answer)});
+}
+
+void Appender::put_batch(Append& request) {
+  auto partition = std::static_pointer_cast<LogPartition>(std::move(request.partition));
+  const auto batch = request.batch.view();
+  const auto base = partition->log_end();
+  const auto last = base + request.facts.last_offset_delta;
+
+  begin_bytes();
+  std::array<std::byte, kEntryHeaderSize + kBatchSizeMin> front;
+  const auto prefix = MutableBytes{front}.subspan(kEntryHeaderSize);
+  std::memcpy(prefix.data(), batch.data(), prefix.size());
+  protocol::patch_base_offset(prefix, base);
+  protocol::patch_leader_epoch(prefix, partition->leader_epoch());
+  static_assert(kPatchedSize <= kBatchSizeMin);
+  const auto at = file_position();
+  // Only the size and the first 21 bytes of the batch are looked at: those are in `front`, patched.
+  encode_batch_header(front, segment_->seed(), at, partition->local(), now_ms_, Bytes{prefix.data(), batch.size()});
+  image_.put(front);
+  image_.put(batch.subspan(kBatchSizeMin));
+  put_zeros(entry_size(batch.size()) - kEntryHeaderSize - batch.size());
+
+  auto& role = partition->role;
+  auto& index = role.index != nullptr ? *role.index : partition->begin_index(segment_);
+  index.entries.append({base, last, at + static_cast<std::int64_t>(kEntryHeaderSize),
+                        static_cast<std::uint32_t>(batch.size()), request.facts.max_timestamp});
+  index.batch_bytes.store(index.batch_bytes.load(std::memory_order_relaxed) + std::ssize(batch),
+                          std::memory_order_relaxed);
+  index.newest_append_ms.store(now_ms_, std::memory_order_relaxed);
+  ++segment_entries_;
+  if (request.facts.has_producer()) {
+    role.producers.apply(request.facts, base, now_ms_);
+  }
+  if (!request.facts.is_control()) {
+    role.record_count += request.facts.record_count;
+  }
+  partition->set_log_end(last + 1);
+  mark_changed(partition);
+
+  AppendOutcome outcome;
+  outcome.base_offset = base;
+  outcome.log_start = partition->log_start();
+  if (request.facts.timestamp_type() == protocol::TimestampType::log_append_time) {
+    outcome.log_append_time = request.facts.max_timestamp;
+  }
+  const auto flush = partition->flush();
+  const bool durable = is_durable_answer(request.acks, flush);
+  group_.needs_sync = group_.needs_sync || durable || flush == FlushMode::sync;
+  group_.items.push_back(
+      {std::move(partition), last + 1, durable, {request.reply_on, std::move(request.done), std::move(outcome)}});
+  take_delta_if_due();
+}
+
+bool Appender::make_room(std::size_t entry_bytes) {
+  const auto size = static_cast<std::int64_t>(entry_bytes);
+  if (!segment_is_ready()) {
+    return false;
+  }
+  const bool has_data = file_position() > data_from_;
+  const bool index_is_full =
+      segment_entries_ * static_cast<std::int64_t>(kPackedIndexEntrySize) >= limits_.segment_index_bytes_max;
+  if (has_data && (index_is_full || file_position() + size + kReserve > limits_.segment_bytes)) {
+    if (!image_.room_for(kReserve)) {
+      stalled_on_image_ = true;
+      return false;
+    }
+    fill_segment();
+    if (!segment_is_ready()) {
+      return false;
+    }
+  }
+  if (!image_.room_for(size + kReserve)) {
+    stalled_on_image_ = true;
+    return false;
+  }
+  return true;
+}
+
+// First bytes of a group: it begins with what was known to be durable then.
+void Appender::begin_bytes() {
+  if (group_has_bytes_) {
+    return;
+  }
+  group_has_bytes_ = true;
+  group_.segment = segment_;
+  group_.from = image_.tail();
+  std::array<std::byte, kGroupEntrySize> entry;
+  encode_entry(entry, segment_->seed(), file_position(), kNoPartition, now_ms_, GroupPayload{synced()});
+  image_.put(entry);
+}
+
+void Appender::close_group(bool pad) {
+  // The sync that an earlier group of the same hand-over needs will cover this one too.
+  pad = pad || std::any_of(closed_.begin(), closed_.end(), [](const Group& group) { return group.needs_sync; });
+  const bool exists = group_has_bytes_ || !group_.items.empty();
+  const auto unaligned = image_.tail().value % static_cast<std::int64_t>(kBlock) != 0;
+  if (!exists && !(pad && unaligned)) {
+    return;
+  }
+  if (segment_ && unaligned && (pad || group_.needs_sync)) {
+    begin_bytes();
+    if (const auto size = pad_entry_size(image_.tail().value, kBlock); size > 0) {
+      std::array<std::byte, kEntryHeaderSize> header;
+      encode_pad_header(header, segment_->seed(), file_position(), size, now_ms_);
+      image_.put(header);
+      put_zeros(size - header.size());
+    }
+  }
+  if (!group_has_bytes_) {
+    group_.from = image_.tail();
+  }
+  group_.to = image_.tail();
+  group_.delta = std::move(due_delta_);
+  closed_.push_back(std::move(group_));
+  group_ = {};
+  group_has_bytes_ = false;
+}
+
+void Appender::put_zeros(std::size_t count) {
+  WEIR_DCHECK(count <= kZeros.size());
+  image_.put(Bytes{kZeros}.first(count));
+}
+
+template <class Payload>
+bool Appender::put_control_entry(LocalPartition partition, const Payload& payload) {
+  constexpr auto kSize = entry_size(Payload::kSize);
+  if (!make_room(kSize)) {
+    return false;
+  }
+  begin_bytes();
+  std::array<std::byte, kSize> entry;
+  encode_entry(entry, segment_->seed(), file_position(), partition, now_ms_, payload);
+  image_.put(entry);
+  return true;
+}
+
+bool Appender::put_created(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
+  if (is_read_only()) {
+    return true;  // it exists in the image of the metadata; the next start creates it again
+  }
+  const auto& key = partition->key();
+  if (!put_control_entry(partition->local(), PartitionCreatedPayload{key.topic_id, key.index, epoch, {0}, 0})) {
+    return false;
+  }
+  partition->role.created = true;
+  live_.emplace(partition->local(), partition);
+  next_local_ = std::max(next_local_, partition->local() + 1U);
+  mark_changed(partition);
+  return true;
+}
+
+bool Appender::put_deleted(LogPartition& partition) {
+  if (is_read_only() || !partition.role.created) {
+    return true;
+  }
+  const auto& key = partition.key();
+  if (!put_control_entry(partition.local(), DeletedPayload{key.topic_id, key.index})) {
+    return false;
+  }
+  live_.erase(partition.local());
+  return true;
+}
+
+bool Appender::put_start_moved(const std::shared_ptr<LogPartition>& partition, Offset start, Answer& answer) {
+  if (closing_ || is_read_only() || partition->deleted()) {
+    answer.outcome.error = Error{closing_ ? Errc::closed : is_read_only() ? Errc::read_only : Errc::not_found};
+    answers_now_.add(std::move(answer));
+    return true;
+  }
+  if (start > partition->high_watermark()) {
+    answer.outcome.error = Error{Errc::out_of_range, start.value};
+    answers_now_.add(std::move(answer));
+    return true;
+  }
+  if (start > partition->log_start()) {
+    if (!put_control_entry(partition->local(), StartMovedPayload{start})) {
+      return false;
+    }
+    partition->set_log_start(start);
+    partition->forget_epochs_before(start);
+    mark_changed(partition);
+  }
+  answer.outcome.log_start = partition->log_start();
+  group_.needs_sync = true;
+  group_.items.push_back({partition, partition->high_watermark(), true, std::move(answer)});
+  return true;
+}
+
+bool Appender::put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
+  if (is_read_only() || epoch <= partition->leader_epoch()) {
+    return true;
+  }
+  if (!put_control_entry(partition->local(), EpochStartPayload{epoch, partition->log_end()})) {
+    return false;
+  }
+  partition->assign_epoch(epoch, partition->log_end());
+  mark_changed(partition);
+  return true;
+}
+
+void Appender::answer_when_synced(Answer answer) {
+  group_.needs_sync = true;
+  group_.items.push_back({nullptr, {}, true, std::move(answer)});
+}
+
+}  // namespace weir::log

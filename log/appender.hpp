@@ -1,0 +1,166 @@
+// Appender: the queue of appends and the log role that empties it: producer check, offset, entry header, image, open
+// index, and the parking of answers in the open group. Never touches the disk, never waits.
+//
+// Owner: the engine of CommitLog. push* and bring() on any thread; request_group() and the writer's side on
+// Runtime::write; offer_segment() on the pool; all members marked "log role" belong to whoever holds the gate.
+//
+// States of the log role's work: incoming (queue) -> backlog (swapped out) -> open group -> closed groups -> writer.
+// A work item that finds no room in the image, or no prepared segment, stays first in the backlog; the writer (after a
+// write) and the keeper (after preparing) bring the role again. What must hold is in docs/ARCHITECTURE.md, "The log".
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "log/entry.hpp"
+#include "log/group.hpp"
+#include "log/image.hpp"
+#include "log/role_gate.hpp"
+
+namespace weir::log {
+
+struct AppenderLimits {
+  std::int64_t segment_bytes = 1LL << 30;
+  std::int64_t delta_bytes = 64LL << 20;
+  std::int64_t segment_index_bytes_max = 48LL << 20;
+};
+
+// What the appender asks of its surroundings. Called in the log role; must not block.
+class AppenderHooks {
+ public:
+  virtual ~AppenderHooks() = default;
+  virtual void wake_writer() = 0;        // something is in the open group or waits for room in the image
+  virtual void group_is_ready() = 0;     // the awaited group: take_groups() now gives it
+  virtual void want_segment() = 0;       // prepare the next one; offer_segment() when done
+  virtual void continue_log_role() = 0;  // the role is held and too many turns were made: post run_held_role()
+  // The segment begins to be filled: publish it to readers, and say what its header holds.
+  virtual SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) = 0;
+};
+
+class Appender {
+ public:
+  Appender(AppenderLimits limits, Image& image, Clock& clock, AppenderHooks& hooks)
+      : limits_(limits), image_(image), clock_(clock), hooks_(hooks) {}
+
+  // Before the roles start: partitions that the log knows, the number for the next one, where to go on. A null segment
+  // means that the first turn begins with a prepared one.
+  struct Beginning {
+    std::vector<std::shared_ptr<LogPartition>> live;
+    LocalPartition next_local{1};
+    std::shared_ptr<Segment> open;  // go on in it from `tail`; null: the first turn begins a prepared one at `tail`
+    LogPosition tail;
+    std::int64_t open_entries = 0;
+  };
+  void start(Beginning beginning);
+
+  // Any thread.
+  using Control = UniqueFunction<bool(Appender&)>;  // runs in the log role; false: no room now, ask again later
+  void push(Append request);
+  void push(std::vector<Append> requests);
+  void push_control(Control control);
+  void bring();
+  void run_held_role();  // the continuation asked for by continue_log_role()
+  [[nodiscard]] LogPosition appended() const { return {appended_.load(std::memory_order_acquire)}; }
+  void set_read_only() { read_only_.store(true, std::memory_order_release); }
+  [[nodiscard]] bool is_read_only() const { return read_only_.load(std::memory_order_acquire); }
+  void set_synced(LogPosition position) { synced_.store(position.value, std::memory_order_release); }
+  [[nodiscard]] LogPosition synced() const { return {synced_.load(std::memory_order_acquire)}; }
+
+  // Write role. True: the groups are in `into` (perhaps none). False: group_is_ready() will be called.
+  bool request_groups(bool pad, std::vector<Group>& into);
+  void take_groups(std::vector<Group>& into);
+  [[nodiscard]] bool writer_is_needed() const { return writer_needed_.load(std::memory_order_seq_cst); }
+
+  // Pool.
+  void offer_segment(std::shared_ptr<Segment> segment);
+
+  // Log role, for controls.
+  bool put_created(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch);
+  bool put_deleted(LogPartition& partition);
+  bool put_start_moved(const std::shared_ptr<LogPartition>& partition, Offset start,
+                       Answer& answer);  // takes it if true
+  bool put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch);
+  // Fills the segment if it has anything beyond its state: the log then ends with a fresh state entry.
+  bool finish_segment();
+  void refuse_from_now_on() { closing_ = true; }  // appends behind it get `closed`
+  // An answer that waits for the sync of all that is in the log now.
+  void answer_when_synced(Answer answer);
+
+ private:
+  struct Work {
+    Append append;
+    Control control;  // set: a control, else an append
+  };
+  bool turn();
+  void run_role();
+  void hand_over_if_wanted();
+  bool do_append(Append& request);
+  void put_batch(Append& request);
+  void repeat_answer(Append& request, const SequenceCheck& original);
+  void refuse(Append& request, Error error);
+  bool make_room(std::size_t entry_bytes);
+  bool segment_is_ready();  // there is one, and its state is in the image
+  bool begin_segment();
+  bool put_pending_state();
+  void fill_segment();
+  void begin_bytes();
+  void close_group(bool pad);
+  void put_zeros(std::size_t count);
+  template <class Payload>
+  bool put_control_entry(LocalPartition partition, const Payload& payload);
+  void mark_changed(const std::shared_ptr<LogPartition>& partition);
+  void take_delta_if_due();
+  [[nodiscard]] std::unique_ptr<SegmentSnapshot> snapshot_of_all();
+  [[nodiscard]] PartitionSnapshot snapshot_of(const std::shared_ptr<LogPartition>& partition) const;
+  [[nodiscard]] std::int64_t file_position() const { return image_.tail().value - segment_->start().value; }
+
+  const AppenderLimits limits_;
+  Image& image_;
+  Clock& clock_;
+  AppenderHooks& hooks_;
+
+  RoleGate gate_;
+  std::mutex queue_mutex_;  // guards incoming_
+  std::vector<Work> incoming_;
+  std::mutex next_mutex_;  // guards next_
+  std::shared_ptr<Segment> next_;
+
+  // Log role.
+  std::vector<Work> backlog_;
+  std::size_t backlog_at_ = 0;
+  std::map<LocalPartition, std::shared_ptr<LogPartition>> live_;
+  LocalPartition next_local_{1};                       // above every number in live_ and every one that was ever there
+  std::shared_ptr<Segment> segment_;                   // null or full (valid_end set): begin the next one
+  std::vector<std::vector<std::byte>> pending_state_;  // chunks that still have to go to the new segment's beginning
+  std::size_t pending_state_at_ = 0;
+  std::int64_t data_from_ = 0;        // file position behind the state
+  std::int64_t segment_entries_ = 0;  // index entries of this segment
+  std::int64_t delta_from_ = 0;
+  std::vector<std::shared_ptr<LogPartition>> changed_;  // since the last delta, each once
+  std::unique_ptr<SegmentSnapshot> due_delta_;
+  Group group_;  // the open one
+  bool group_has_bytes_ = false;
+  std::vector<Group> closed_;  // wait for the writer's request
+  bool stalled_on_image_ = false;
+  bool wants_segment_ = false;
+  bool closing_ = false;
+  Millis now_ms_ = 0;    // wall time of this turn
+  Answers answers_now_;  // refusals, and duplicates that are as durable as asked
+  std::vector<std::byte> scratch_;
+
+  // Between the roles.
+  std::atomic<int> close_wanted_{0};  // 1: close, 2: close with a pad
+  enum Mailbox : int { empty, filled, awaited };
+  std::atomic<int> mailbox_{empty};
+  std::vector<Group> handed_;  // owned by the log role until the mailbox is filled, then by the write role
+  std::atomic<bool> writer_needed_{false};
+  std::atomic<std::int64_t> appended_{0};
+  std::atomic<std::int64_t> synced_{0};
+  std::atomic<bool> read_only_{false};
+};
+
+}  // namespace weir::log

@@ -1,0 +1,54 @@
+// BatchCursor: walks the batches of one partition in offset order, over sealed segments (index files) and the ones that
+// are not sealed (indexes in memory). Holds a version of the segment set, so no file vanishes under it. One thread; may
+// touch index pages that are not in memory.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "log/index_file.hpp"
+#include "log/log_partition.hpp"
+#include "log/segment.hpp"
+
+namespace weir::log {
+
+class BatchCursor {
+ public:
+  BatchCursor(const SegmentList& list, const LogPartition& partition);
+
+  // To the batch that holds `offset`, or the next one after it. False: there is none.
+  Result<bool> seek(Offset offset);
+  Result<bool> next();
+  // To the first batch at or after the current one whose largest timestamp is at least `timestamp`.
+  Result<bool> skip_to_time(Millis timestamp);
+
+  [[nodiscard]] const IndexEntry& entry() const { return entry_; }
+  [[nodiscard]] const std::shared_ptr<Segment>& segment() const { return segment_; }
+  [[nodiscard]] LogPosition position() const { return segment_->start() + entry_.position; }
+  [[nodiscard]] Offset end() const { return entry_.last_offset + 1; }
+  [[nodiscard]] bool is_sealed() const { return run_ < sealed_count_; }
+  // The row of the current batch's segment; only if is_sealed().
+  [[nodiscard]] const IndexRow& row() const { return row_; }
+  // To the first batch of the next segment that has one.
+  Result<bool> next_segment() { return enter(run_ + 1, Offset{-1}); }
+
+ private:
+  Result<bool> enter(std::size_t run, Offset offset);
+  bool stand_at(std::size_t number);
+
+  const LocalPartition local_;
+  std::vector<std::shared_ptr<OpenIndex>> open_;  // those whose segment has no index file in version_
+  std::shared_ptr<const SegmentSet> version_;
+  std::size_t sealed_count_ = 0;  // members [0, sealed_count_) have one
+
+  // Where we stand: runs [0, sealed_count_) are members, the ones behind are open_.
+  std::size_t run_ = 0;
+  std::size_t number_ = 0;
+  std::size_t size_ = 0;  // of the run, as it was when we came
+  IndexRow row_;
+  IndexSection section_{Bytes{}};
+  IndexEntry entry_;
+  std::shared_ptr<Segment> segment_;
+};
+
+}  // namespace weir::log

@@ -1,0 +1,99 @@
+#include "log/commit_log.hpp"
+
+#include "log/engine.hpp"
+
+namespace weir::log {
+namespace {
+const LogPartition& inside(const Partition& partition) {
+  return static_cast<const LogPartition&>(partition);
+}
+}  // namespace
+
+CommitLog::CommitLog(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+CommitLog::~CommitLog() {
+  engine_->abandon();
+}
+
+Result<std::unique_ptr<CommitLog>> CommitLog::open(CommitLogOptions options, Runtime& runtime,
+                                                   std::span<const KnownPartition> known,
+                                                   VisibilityObserver& observer) {
+  auto engine = std::make_shared<Engine>(std::move(options), runtime, observer);
+  WEIR_TRY_VOID(engine->start(known));
+  return std::unique_ptr<CommitLog>(new CommitLog(std::move(engine)));
+}
+
+void CommitLog::stop(Task done) {
+  engine_->stop(std::move(done));
+}
+
+std::shared_ptr<Partition> CommitLog::create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch) {
+  return engine_->create(key, rules, epoch);
+}
+
+void CommitLog::remove(const PartitionKey& key) {
+  engine_->remove(key);
+}
+
+void CommitLog::set_rules(const PartitionKey& key, const PartitionRules& rules) {
+  if (const auto partition = engine_->find(key)) {
+    partition->set_rules(rules);
+  }
+}
+
+std::shared_ptr<Partition> CommitLog::find(const PartitionKey& key) const {
+  return engine_->find(key);
+}
+
+std::vector<std::shared_ptr<Partition>> CommitLog::partitions() const {
+  const auto all = engine_->partitions();
+  return {all.begin(), all.end()};
+}
+
+void CommitLog::append(Append request) {
+  engine_->appender().push(std::move(request));
+}
+
+void CommitLog::append(std::vector<Append> requests) {
+  engine_->appender().push(std::move(requests));
+}
+
+Result<ReadOutcome> CommitLog::read(const Partition& partition, Offset from, const ReadLimits& limits,
+                                    ReadFrom mode) const {
+  return engine_->reader().read(inside(partition), from, limits, mode);
+}
+
+void CommitLog::move_start(std::shared_ptr<Partition> partition, Offset start, Executor& reply_on,
+                           UniqueFunction<void(Result<Offset>)> done) {
+  engine_->move_start(std::static_pointer_cast<LogPartition>(std::move(partition)), start, reply_on, std::move(done));
+}
+
+Result<std::optional<TimestampAndOffset>> CommitLog::find_by_time(const Partition& partition, Millis timestamp,
+                                                                  Offset bound) const {
+  return engine_->reader().find_by_time(inside(partition), timestamp, bound);
+}
+
+Result<std::optional<TimestampAndOffset>> CommitLog::find_max_timestamp(const Partition& partition,
+                                                                        Offset bound) const {
+  return engine_->reader().find_max_timestamp(inside(partition), bound);
+}
+
+EpochEnd CommitLog::epoch_end(const Partition& partition, LeaderEpoch epoch) const {
+  const auto found = inside(partition).epoch_end(epoch, partition.high_watermark());
+  return {found.epoch, found.start};
+}
+
+LogStatistics CommitLog::statistics() const {
+  return engine_->statistics();
+}
+
+std::int64_t CommitLog::size_bytes(const Partition& partition) const {
+  const auto size = engine_->reader().size_bytes(inside(partition));
+  return size ? *size : 0;
+}
+
+void CommitLog::run_retention(Task done) {
+  engine_->run_retention(std::move(done));
+}
+
+}  // namespace weir::log

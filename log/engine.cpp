@@ -1,0 +1,262 @@
+#include "log/engine.hpp"
+
+#include <map>
+
+namespace weir::log {
+namespace {
+// A segment must hold its header, its state and some data; a file position must fit 32 bits.
+constexpr std::int64_t kSegmentBytesMin = 1LL << 20;
+constexpr std::int64_t kSegmentSlack = 64LL << 20;  // one batch may begin just below the limit
+
+AppenderLimits limits_of(const CommitLogOptions& options) {
+  AppenderLimits limits;
+  limits.segment_bytes = std::clamp(options.segment_bytes, kSegmentBytesMin, kSegmentBytesMax - kSegmentSlack);
+  limits.delta_bytes = options.delta_bytes;
+  return limits;
+}
+}  // namespace
+
+CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, VisibilityObserver& observer)
+    : options_(std::move(options)),
+      runtime_(runtime),
+      observer_(observer),
+      image_(options_.image_bytes),
+      appender_(limits_of(options_), image_, runtime.clock, *this),
+      writer_(appender_, image_, observer, *this),
+      keeper_(runtime.disk, runtime.pool, options_.folder, runtime.seed ^ 0x10c5eedULL, segments_, *this),
+      reader_(segments_, image_),
+      retention_(segments_, keeper_, runtime.clock) {}
+
+void CommitLog::Engine::post(Executor& on, Task task) {
+  on.post([self = shared_from_this(), task = std::move(task)]() mutable {
+    if (!self->is_abandoned_.load(std::memory_order_acquire)) {
+      task();
+    }
+  });
+}
+
+Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
+  WEIR_TRY_VOID(keeper_.open());
+  WEIR_TRY(auto recovered, recover(runtime_.disk, keeper_, options_, runtime_.clock.wall_ms()));
+  segments_.change([&](auto& members) { members = std::move(recovered.members); });
+  next_local_ = recovered.next_local;
+  std::map<PartitionKey, std::shared_ptr<LogPartition>> in_log;
+  for (const auto& partition : recovered.live) {
+    in_log.emplace(partition->key(), partition);
+  }
+  writer_.start(recovered.tail);
+  if (!recovered.open) {
+    WEIR_TRY(auto first, keeper_.prepare_now());
+    appender_.start({std::move(recovered.live), next_local_, nullptr, recovered.tail, 0});
+    appender_.offer_segment(std::move(first));
+  } else {
+    appender_.start({std::move(recovered.live), next_local_, recovered.open, recovered.tail, recovered.open_entries});
+  }
+  // The metadata image wins: what it lacks is deleted in the log, what the log lacks is created.
+  for (const auto& one : known) {
+    const auto found = in_log.find(one.key);
+    if (found == in_log.end()) {
+      create(one.key, one.rules, one.leader_epoch);
+      continue;
+    }
+    const auto partition = found->second;
+    partition->set_rules(one.rules);
+    {
+      const std::scoped_lock lock(table_mutex_);
+      table_.emplace(one.key, partition);
+    }
+    in_log.erase(found);
+    if (one.leader_epoch > partition->leader_epoch()) {
+      appender_.push_control(
+          [partition, epoch = one.leader_epoch](Appender& log) { return log.put_epoch_start(partition, epoch); });
+    }
+  }
+  for (const auto& [key, partition] : in_log) {
+    partition->mark_deleted();
+    appender_.push_control([partition = partition](Appender& log) { return log.put_deleted(*partition); });
+  }
+  if (options_.retention_check_ms > 0) {
+    schedule_retention();
+  }
+  return {};
+}
+
+void CommitLog::Engine::stop(Task done) {
+  is_stopping_.store(true, std::memory_order_release);
+  auto shared_done = std::make_shared<Task>(std::move(done));
+  appender_.push_control([this, shared_done](Appender& log) {
+    log.refuse_from_now_on();
+    if (!log.finish_segment()) {
+      return false;
+    }
+    Answer answer;
+    answer.on = &runtime_.write;
+    answer.done = [self = shared_from_this(), shared_done](const AppendOutcome&) {
+      self->keeper_.when_idle([self = self.get(), shared_done] { self->finish_stop(std::move(*shared_done)); });
+    };
+    log.answer_when_synced(std::move(answer));
+    return true;
+  });
+}
+
+// On the pool: everything is in files, synced, and sealed up to the segment that holds the last state.
+void CommitLog::Engine::finish_stop(Task done) {
+  if (!appender_.is_read_only()) {
+    if (const auto noted = keeper_.note_clean(appender_.synced(), next_local_); !noted) {
+      appender_.set_read_only();
+    }
+  }
+  runtime_.write.post(std::move(done));
+}
+
+std::shared_ptr<Partition> CommitLog::Engine::create(const PartitionKey& key, const PartitionRules& rules,
+                                                     LeaderEpoch epoch) {
+  if (auto existing = find(key)) {
+    return existing;
+  }
+  auto partition = std::make_shared<LogPartition>(key, next_local_, rules);
+  ++next_local_;
+  partition->assign_epoch(epoch, Offset{0});
+  {
+    const std::scoped_lock lock(table_mutex_);
+    table_.emplace(key, partition);
+  }
+  appender_.push_control([partition, epoch](Appender& log) { return log.put_created(partition, epoch); });
+  return partition;
+}
+
+void CommitLog::Engine::remove(const PartitionKey& key) {
+  std::shared_ptr<LogPartition> partition;
+  {
+    const std::scoped_lock lock(table_mutex_);
+    const auto found = table_.find(key);
+    if (found == table_.end()) {
+      return;
+    }
+    partition = std::move(found->second);
+    table_.erase(found);
+  }
+  partition->mark_deleted();
+  appender_.push_control([partition](Appender& log) { return log.put_deleted(*partition); });
+  post(runtime_.write, [this, partition] {
+    const std::array<std::shared_ptr<Partition>, 1> gone{partition};
+    observer_.advanced(gone);
+  });
+}
+
+std::shared_ptr<LogPartition> CommitLog::Engine::find(const PartitionKey& key) const {
+  const std::scoped_lock lock(table_mutex_);
+  const auto found = table_.find(key);
+  return found == table_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<LogPartition>> CommitLog::Engine::partitions() const {
+  std::vector<std::shared_ptr<LogPartition>> all;
+  const std::scoped_lock lock(table_mutex_);
+  all.reserve(table_.size());
+  for (const auto& [key, partition] : table_) {
+    all.push_back(partition);
+  }
+  return all;
+}
+
+void CommitLog::Engine::move_start(std::shared_ptr<LogPartition> partition, Offset start, Executor& reply_on,
+                                   UniqueFunction<void(Result<Offset>)> done) {
+  Answer answer;
+  answer.on = &reply_on;
+  answer.done = [done = std::move(done)](const AppendOutcome& outcome) mutable {
+    if (outcome.error) {
+      done(*outcome.error);
+    } else {
+      done(outcome.log_start);
+    }
+  };
+  appender_.push_control([partition = std::move(partition), start, answer = std::move(answer)](Appender& log) mutable {
+    return log.put_start_moved(partition, start, answer);
+  });
+}
+
+LogStatistics CommitLog::Engine::statistics() const {
+  LogStatistics numbers;
+  numbers.appended = appender_.appended();
+  numbers.written = writer_.written();
+  numbers.synced = appender_.synced();
+  const auto version = segments_.current();
+  numbers.segments = std::ssize(version->members);
+  for (const auto& member : version->members) {
+    const auto end = member.segment->valid_end();
+    numbers.disk_bytes += end != 0 ? end : std::max<std::int64_t>(0, numbers.written - member.segment->start());
+  }
+  numbers.image_bytes_used = image_.memory_bytes();
+  numbers.read_only = appender_.is_read_only();
+  return numbers;
+}
+
+void CommitLog::Engine::continue_log_role() {
+  post(runtime_.write, [this] { appender_.run_held_role(); });
+}
+
+SegmentHeader CommitLog::Engine::segment_begins(const std::shared_ptr<Segment>& segment) {
+  segments_.change([&](auto& members) { members.push_back({segment, nullptr}); });
+  SegmentHeader header;
+  header.id = segment->id();
+  header.seed = segment->seed();
+  header.start = segment->start();
+  header.boot_id = options_.boot_id;
+  header.created_ms = runtime_.clock.wall_ms();
+  return header;
+}
+
+void CommitLog::Engine::post_writer_turn() {
+  post(runtime_.write, [this] { writer_.turn(); });
+}
+
+void CommitLog::Engine::post_writer_resumed() {
+  post(runtime_.write, [this] { writer_.resumed(); });
+}
+
+// What waits in the queue is refused by the log role's next turn.
+void CommitLog::Engine::writer_failed(Error) {
+  appender_.bring();
+}
+
+void CommitLog::Engine::segment_synced(Result<void> result) {
+  post(runtime_.write, [this, result = std::move(result)] { writer_.segment_synced(result); });
+}
+
+void CommitLog::Engine::keeper_failed(Error error) {
+  post(runtime_.write, [this, error] { writer_.fail(error); });
+}
+
+void CommitLog::Engine::run_retention(Task done) {
+  post(runtime_.pool, [this, done = std::move(done)]() mutable {
+    retention_.run(
+        partitions(), reader_,
+        [this](std::shared_ptr<LogPartition> partition, Offset start, UniqueFunction<void(Result<Offset>)> moved) {
+          move_start(std::move(partition), start, runtime_.pool, std::move(moved));
+        },
+        std::move(done));
+  });
+}
+
+// The timer holds no reference: it may outlive the log until its deadline.
+void CommitLog::Engine::schedule_retention() {
+  auto& loop = *runtime_.io.front();
+  loop.post([weak = weak_from_this(), &loop] {
+    const auto self = weak.lock();
+    if (!self || self->is_stopping_.load(std::memory_order_acquire)) {
+      return;
+    }
+    const auto deadline = self->runtime_.clock.monotonic_ms() + self->options_.retention_check_ms;
+    loop.timers().schedule(deadline, [weak] {
+      const auto engine = weak.lock();
+      if (engine && !engine->is_stopping_.load(std::memory_order_acquire) &&
+          !engine->is_abandoned_.load(std::memory_order_acquire)) {
+        engine->run_retention([] {});
+        engine->schedule_retention();
+      }
+    });
+  });
+}
+
+}  // namespace weir::log

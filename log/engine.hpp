@@ -1,0 +1,91 @@
+// CommitLog::Engine: wires the parts of the log to each other and to the runtime's executors; owns them all. Its hooks
+// are called by the roles (see log/appender.hpp, log/writer.hpp, log/segment_keeper.hpp) and only post or pass on.
+// Tasks that it posts keep it alive and do nothing once the CommitLog is gone.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "log/appender.hpp"
+#include "log/commit_log.hpp"
+#include "log/image.hpp"
+#include "log/log_reader.hpp"
+#include "log/recovery.hpp"
+#include "log/retention.hpp"
+#include "log/segment_keeper.hpp"
+#include "log/writer.hpp"
+
+namespace weir::log {
+
+class CommitLog::Engine final : public AppenderHooks,
+                                public WriterHooks,
+                                public KeeperHooks,
+                                public std::enable_shared_from_this<CommitLog::Engine> {
+ public:
+  Engine(CommitLogOptions options, Runtime& runtime, VisibilityObserver& observer);
+
+  Result<void> start(std::span<const KnownPartition> known);
+  void stop(Task done);
+  void abandon() { is_abandoned_.store(true, std::memory_order_release); }
+
+  std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
+  void remove(const PartitionKey& key);
+  [[nodiscard]] std::shared_ptr<LogPartition> find(const PartitionKey& key) const;
+  [[nodiscard]] std::vector<std::shared_ptr<LogPartition>> partitions() const;
+  void move_start(std::shared_ptr<LogPartition> partition, Offset start, Executor& reply_on,
+                  UniqueFunction<void(Result<Offset>)> done);
+  [[nodiscard]] LogStatistics statistics() const;
+  void run_retention(Task done);
+
+  Appender& appender() { return appender_; }
+  [[nodiscard]] const LogReader& reader() const { return reader_; }
+
+  // AppenderHooks: in the log role, on any thread.
+  void wake_writer() override { writer_.wake(); }
+  void group_is_ready() override { post_writer_resumed(); }
+  void want_segment() override { keeper_.prepare(); }
+  void continue_log_role() override;
+  SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) override;
+
+  // WriterHooks: on Runtime::write.
+  void post_writer_turn() override;
+  void post_writer_resumed() override;
+  Result<void> add_to_manifest(const Segment& segment) override { return keeper_.add_to_manifest(segment); }
+  void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) override {
+    keeper_.seal(std::move(snapshot), is_synced);
+  }
+  void write_delta(std::unique_ptr<SegmentSnapshot> snapshot) override { keeper_.write_delta(std::move(snapshot)); }
+  void writer_failed(Error error) override;
+
+  // KeeperHooks: on Runtime::pool.
+  void run_on_pool(Task job) override { post(runtime_.pool, std::move(job)); }
+  void segment_prepared(std::shared_ptr<Segment> segment) override { appender_.offer_segment(std::move(segment)); }
+  void segment_synced(Result<void> result) override;
+  void keeper_failed(Error error) override;
+
+ private:
+  void post(Executor& on, Task task);
+  void finish_stop(Task done);
+  void schedule_retention();
+
+  const CommitLogOptions options_;
+  Runtime& runtime_;
+  VisibilityObserver& observer_;
+  std::atomic<bool> is_abandoned_{false};
+  std::atomic<bool> is_stopping_{false};
+
+  SegmentList segments_;
+  Image image_;
+  Appender appender_;
+  Writer writer_;
+  SegmentKeeper keeper_;
+  LogReader reader_;
+  Retention retention_;
+
+  mutable std::mutex table_mutex_;  // guards table_; held for one look-up
+  std::unordered_map<PartitionKey, std::shared_ptr<LogPartition>> table_;
+  LocalPartition next_local_{1};  // controller executor
+};
+
+}  // namespace weir::log

@@ -1,0 +1,134 @@
+// LogPartition: everything the log holds of one partition. Each member says who may touch it. OpenIndex: where the
+// batches of one partition lie in one segment that has no index file yet.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "log/epoch_list.hpp"
+#include "log/offset_index.hpp"
+#include "log/partition.hpp"
+#include "log/producer_state.hpp"
+#include "log/segment.hpp"
+#include "log/state_entry.hpp"
+
+namespace weir::log {
+
+// Written by the log role; read by anybody up to the high watermark, and as a whole once the segment is full.
+struct OpenIndex {
+  explicit OpenIndex(std::shared_ptr<Segment> of) : segment(std::move(of)) {}
+  const std::shared_ptr<Segment> segment;
+  OffsetIndex entries;
+  std::atomic<std::int64_t> batch_bytes{0};
+  std::atomic<Millis> newest_append_ms{-1};
+  std::size_t in_deltas = 0;  // log role: entries that deltas have taken
+};
+
+class LogPartition final : public Partition {
+ public:
+  LogPartition(PartitionKey key, LocalPartition local, const PartitionRules& rules)
+      : Partition(key, local), flush_(rules.flush), rules_(rules) {}
+
+  // Any thread.
+  [[nodiscard]] FlushMode flush() const { return flush_.load(std::memory_order_acquire); }
+  [[nodiscard]] PartitionRules rules() const {
+    const std::scoped_lock lock(mutex_);
+    return rules_;
+  }
+  void set_rules(const PartitionRules& rules) {
+    const std::scoped_lock lock(mutex_);
+    rules_ = rules;
+    flush_.store(rules.flush, std::memory_order_release);
+  }
+  // Indexes of the segments that have no index file yet, oldest first. Taken before a version of the segment set, it
+  // covers together with that version all visible batches.
+  [[nodiscard]] std::vector<std::shared_ptr<OpenIndex>> open_indexes() const {
+    const std::scoped_lock lock(mutex_);
+    return open_indexes_;
+  }
+  [[nodiscard]] EpochStart epoch_end(LeaderEpoch epoch, Offset log_end) const {
+    const std::scoped_lock lock(mutex_);
+    return epochs_.end_of(epoch, log_end);
+  }
+  // The segment's index file is in the current version of the segment set.
+  void drop_open_index(SegmentId segment) {
+    std::shared_ptr<OpenIndex> dropped;
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(open_indexes_.begin(), open_indexes_.end(),
+                                    [&](const auto& index) { return index->segment->id() == segment; });
+    if (found != open_indexes_.end()) {
+      dropped = std::move(*found);
+      open_indexes_.erase(found);
+    }
+  }
+
+  // Log role, and recovery before the roles start.
+  struct Role {
+    ProducerTable producers;
+    OpenIndex* index = nullptr;     // of the segment that is being filled, null if it has no batch there
+    std::int64_t record_count = 0;  // data records ever appended
+    bool created = false;           // its created entry is in the log
+    bool changed_since_delta = false;
+  };
+  Role role;
+  void set_log_end(Offset end) { log_end_.store(end.value, std::memory_order_release); }
+  void set_log_start(Offset start) { log_start_.store(start.value, std::memory_order_release); }
+  void assign_epoch(LeaderEpoch epoch, Offset start) {
+    const std::scoped_lock lock(mutex_);
+    if (epochs_.assign(epoch, start)) {
+      leader_epoch_.store(epoch.value, std::memory_order_release);
+    }
+  }
+  void set_epochs(EpochList epochs, LeaderEpoch current) {
+    const std::scoped_lock lock(mutex_);
+    epochs_ = std::move(epochs);
+    leader_epoch_.store(current.value, std::memory_order_release);
+  }
+  void forget_epochs_before(Offset start) {
+    const std::scoped_lock lock(mutex_);
+    epochs_.truncate_before(start);
+  }
+  OpenIndex& begin_index(const std::shared_ptr<Segment>& segment);
+  [[nodiscard]] PartitionState state() const;  // as a state item, as of the log end
+  void restore(const PartitionState& state);   // the reverse; recovery
+
+  // Write role, and recovery before it starts.
+  struct Ends {
+    bool is_listed_unsynced = false;
+    bool is_listed_moved = false;
+  };
+  Ends writer;
+  void set_written(Offset end) { raise(written_end_, end); }
+  void set_durable(Offset end) { raise(durable_end_, end); }
+  // True if it moved.
+  bool follow_high_watermark() {
+    const auto target = flush() == FlushMode::sync ? durable_end() : written_end();
+    return raise(high_watermark_, target);
+  }
+  void recovered_to_end() {
+    set_written(log_end());
+    set_durable(log_end());
+    raise(high_watermark_, log_end());
+  }
+
+  // Controller executor, once.
+  void mark_deleted() { deleted_.store(true, std::memory_order_release); }
+
+ private:
+  static bool raise(std::atomic<std::int64_t>& end, Offset to) {
+    if (end.load(std::memory_order_relaxed) >= to.value) {
+      return false;
+    }
+    end.store(to.value, std::memory_order_release);
+    return true;
+  }
+
+  std::atomic<FlushMode> flush_;
+  mutable std::mutex mutex_;  // guards what follows
+  PartitionRules rules_;
+  EpochList epochs_;
+  std::vector<std::shared_ptr<OpenIndex>> open_indexes_;
+};
+
+}  // namespace weir::log

@@ -1,0 +1,210 @@
+#include "log/log_reader.hpp"
+
+#include "protocol/record.hpp"
+
+namespace weir::log {
+namespace {
+constexpr std::uint32_t kHoldFrom = 4U << 10U;      // a smaller batch is copied: it must not pin a whole image block
+constexpr std::uint32_t kFileRunFrom = 16U << 10U;  // below it sendfile costs more than a copy
+constexpr std::size_t kWindow = 128U << 10U;        // read at once when batches are small
+constexpr std::size_t kCopyChunk = 256U << 10U;
+constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time lookup; it was accepted within limits
+
+// Puts batches one behind the other into a chain, small ones into common buffers.
+class ChainBuilder {
+ public:
+  MutableBytes room_for(std::size_t size) {
+    if (!buffer_.empty() && buffer_.size() + size > kCopyChunk) {
+      flush();
+    }
+    const auto at = buffer_.size();
+    buffer_.resize(at + size);
+    return MutableBytes{buffer_}.subspan(at);
+  }
+  void take_back(std::size_t size) { buffer_.resize(buffer_.size() - size); }
+  template <class Piece>
+  void append(Piece piece) {
+    flush();
+    chain_.append(std::move(piece));
+  }
+  BufferChain finish() {
+    flush();
+    return std::move(chain_);
+  }
+
+ private:
+  void flush() {
+    if (!buffer_.empty()) {
+      chain_.append(SharedBytes::adopt(std::exchange(buffer_, {})));
+    }
+  }
+  std::vector<std::byte> buffer_;
+  BufferChain chain_;
+};
+
+// Small reads of one file that lie near each other.
+class FileWindow {
+ public:
+  Result<void> read(const Segment& segment, std::int64_t position, MutableBytes into) {
+    if (&segment != segment_ || position < position_ || position + std::ssize(into) > position_ + std::ssize(bytes_)) {
+      bytes_.resize(std::max(kWindow, into.size()));
+      WEIR_TRY(const auto count, segment.file().read_at(position, bytes_));
+      bytes_.resize(count);
+      segment_ = &segment;
+      position_ = position;
+      if (count < into.size()) {
+        return {Errc::corrupt, position};
+      }
+    }
+    std::memcpy(into.data(), bytes_.data() + (position - position_), into.size());
+    return {};
+  }
+
+ private:
+  const Segment* segment_ = nullptr;
+  std::int64_t position_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+// What the index says is at this place, and nothing else.
+bool is_the_batch(Bytes bytes, const IndexEntry& entry) {
+  const auto batch = protocol::RecordBatchView::parse(bytes);
+  return batch && batch->size() == bytes.size() && batch->base_offset() == entry.base_offset.value;
+}
+}  // namespace
+
+Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, const ReadLimits& limits,
+                                    ReadFrom mode) const {
+  if (from < partition.log_start() || from > std::max(limits.bound, partition.log_end())) {
+    return {Errc::out_of_range, from.value};
+  }
+  ReadOutcome outcome;
+  if (from >= limits.bound) {
+    return outcome;
+  }
+  BatchCursor cursor{list_, partition};
+  ChainBuilder chain;
+  ImageReader image{image_};
+  FileWindow window;
+  std::vector<SharedBytes> held;
+  std::size_t total = 0;
+  WEIR_TRY(bool found, cursor.seek(from));
+  while (found && cursor.end() <= limits.bound) {
+    const auto& entry = cursor.entry();
+    if (total + entry.size > limits.bytes_max && !(total == 0 && limits.first_batch_whole)) {
+      break;
+    }
+    bool is_in_image = false;
+    if (entry.size < kHoldFrom) {
+      is_in_image = image.copy(cursor.position(), chain.room_for(entry.size));
+      if (!is_in_image) {
+        chain.take_back(entry.size);
+      }
+    } else if (image.hold(cursor.position(), entry.size, held)) {
+      is_in_image = true;
+      for (auto& piece : held) {
+        chain.append(std::move(piece));
+      }
+      held.clear();
+    }
+    if (!is_in_image) {
+      if (mode == ReadFrom::memory_only) {
+        outcome.needs_disk = total == 0;
+        break;
+      }
+      const auto& segment = cursor.segment();
+      if (entry.size >= kFileRunFrom && segment->file().handle() >= 0) {
+        chain.append(FileRun{segment->file().handle(), entry.position, entry.size, segment});
+      } else {
+        const auto into = chain.room_for(entry.size);
+        WEIR_TRY_VOID(window.read(*segment, entry.position, into));
+        if (!is_the_batch(into, entry)) {
+          return {Errc::corrupt, cursor.position().value};
+        }
+      }
+    }
+    total += entry.size;
+    WEIR_TRY(found, cursor.next());
+  }
+  outcome.batches = chain.finish();
+  return outcome;
+}
+
+Result<std::vector<std::byte>> LogReader::batch_bytes(const BatchCursor& cursor) const {
+  const auto& entry = cursor.entry();
+  std::vector<std::byte> bytes(entry.size);
+  if (!ImageReader{image_}.copy(cursor.position(), bytes)) {
+    WEIR_TRY(const auto count, cursor.segment()->file().read_at(entry.position, bytes));
+    if (count != bytes.size() || !is_the_batch(bytes, entry)) {
+      return {Errc::corrupt, cursor.position().value};
+    }
+  }
+  return bytes;
+}
+
+Result<std::optional<TimestampAndOffset>> LogReader::find_by_time(const LogPartition& partition, Millis timestamp,
+                                                                  Offset bound) const {
+  const auto start = partition.log_start();
+  BatchCursor cursor{list_, partition};
+  WEIR_TRY(bool found, cursor.seek(start));
+  while (found) {
+    WEIR_TRY(found, cursor.skip_to_time(timestamp));
+    if (!found || cursor.entry().base_offset >= bound) {
+      break;
+    }
+    WEIR_TRY(const auto bytes, batch_bytes(cursor));
+    WEIR_TRY(const auto batch, protocol::RecordBatchView::parse(bytes));
+    protocol::RecordReader records{batch, kDecompressedMax};
+    for (;;) {
+      WEIR_TRY(const auto record, records.next());
+      if (!record) {
+        break;
+      }
+      const auto offset = records.offset_of(*record);
+      if (offset >= start && offset < bound && records.timestamp_of(*record) >= timestamp) {
+        return std::optional{
+            TimestampAndOffset{records.timestamp_of(*record), offset, LeaderEpoch{batch.leader_epoch()}}};
+      }
+    }
+    WEIR_TRY(found, cursor.next());  // its newest record lies below the start
+  }
+  return std::optional<TimestampAndOffset>{};
+}
+
+Result<std::optional<TimestampAndOffset>> LogReader::find_max_timestamp(const LogPartition& partition,
+                                                                        Offset bound) const {
+  const auto start = partition.log_start();
+  BatchCursor cursor{list_, partition};
+  Millis largest = protocol::kNoTimestamp;
+  WEIR_TRY(bool found, cursor.seek(start));
+  while (found && cursor.entry().base_offset < bound) {
+    if (cursor.is_sealed() && cursor.row().max_timestamp <= largest) {
+      WEIR_TRY(found, cursor.next_segment());
+      continue;
+    }
+    largest = std::max(largest, cursor.entry().max_timestamp);
+    WEIR_TRY(found, cursor.next());
+  }
+  if (largest == protocol::kNoTimestamp) {
+    return std::optional<TimestampAndOffset>{};
+  }
+  return find_by_time(partition, largest, bound);
+}
+
+Result<std::int64_t> LogReader::size_bytes(const LogPartition& partition) const {
+  BatchCursor cursor{list_, partition};
+  std::int64_t total = 0;
+  WEIR_TRY(bool found, cursor.seek(partition.log_start()));
+  while (found) {
+    if (cursor.is_sealed() && cursor.entry().base_offset == cursor.row().first_offset) {
+      total += cursor.row().batch_bytes;
+      WEIR_TRY(found, cursor.next_segment());
+      continue;
+    }
+    total += cursor.entry().size;
+    WEIR_TRY(found, cursor.next());
+  }
+  return total;
+}
+
+}  // namespace weir::log

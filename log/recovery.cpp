@@ -1,0 +1,463 @@
+#include "log/recovery.hpp"
+
+#include <map>
+#include <set>
+
+#include "log/segment_scan.hpp"
+
+namespace weir::log {
+namespace {
+
+constexpr std::int64_t kBlock = 4096;
+using Live = std::map<LocalPartition, std::shared_ptr<LogPartition>>;
+
+LogPosition aligned_up(LogPosition position) {
+  return {(position.value + kBlock - 1) / kBlock * kBlock};
+}
+
+class Recovery {
+ public:
+  Recovery(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now)
+      : disk_(disk), keeper_(keeper), options_(options), now_(now) {}
+
+  Result<Recovered> run() {
+    WEIR_TRY_VOID(remove_unknown_files());
+    out_.next_local = keeper_.manifest().next_local;
+    out_.tail = keeper_.manifest().clean_point;
+    std::vector<SegmentFacts> unsealed;
+    for (const auto& [id, facts] : keeper_.manifest().segments) {
+      if (facts.sealed) {
+        WEIR_TRY_VOID(take_sealed(facts));
+      } else {
+        unsealed.push_back(facts);
+      }
+    }
+    WEIR_TRY_VOID(take_state_of_last_sealed());
+    WEIR_TRY_VOID(take_unsealed(unsealed));
+    if (!edits_.empty()) {
+      edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
+      WEIR_TRY_VOID(keeper_.edit(edits_));
+    }
+    out_.tail = aligned_up(out_.tail);
+    for (auto& [local, partition] : live_) {
+      partition->recovered_to_end();
+      out_.live.push_back(partition);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Opened {
+    std::shared_ptr<Segment> segment;
+    std::int64_t size = 0;
+    bool same_boot = false;
+  };
+
+  // Prepared files that were never named, outputs of a death before an edit, files whose removal was cut short.
+  Result<void> remove_unknown_files() {
+    std::set<std::string> known;
+    for (const auto& [id, facts] : keeper_.manifest().segments) {
+      known.insert(segment_file_name(id));
+      known.insert(index_file_name(id));
+    }
+    WEIR_TRY(const auto names, disk_.list(keeper_.segment_folder()));
+    for (const auto& name : names) {
+      if (!known.contains(name)) {
+        WEIR_TRY_VOID(disk_.remove(keeper_.segment_folder() + "/" + name));
+      }
+    }
+    return {};
+  }
+
+  // not_found, truncated or corrupt: no such segment can be read.
+  Result<Opened> open_segment(SegmentId id) {
+    const auto path = keeper_.segment_folder() + "/" + segment_file_name(id);
+    WEIR_TRY(auto file, disk_.open(path, {}));
+    std::vector<std::byte> bytes(kSegmentHeaderSize);
+    WEIR_TRY(const auto count, file->read_at(0, bytes));
+    bytes.resize(count);
+    WEIR_TRY(const auto header, decode_segment_header(bytes));
+    if (header.id != id) {
+      return {Errc::corrupt, 0};
+    }
+    Opened opened;
+    WEIR_TRY(opened.size, file->size());
+    opened.same_boot = header.boot_id == options_.boot_id;
+    opened.segment = std::make_shared<Segment>(id, header.seed, std::move(file), path,
+                                               keeper_.segment_folder() + "/" + index_file_name(id));
+    opened.segment->begin(header.start);
+    return opened;
+  }
+
+  static bool is_of_the_disk(const Error& error) {
+    return error.code != Errc::not_found && error.code != Errc::truncated && error.code != Errc::corrupt;
+  }
+
+  Result<void> take_sealed(const SegmentFacts& facts) {
+    auto opened = open_segment(facts.id);
+    if (!opened) {
+      if (is_of_the_disk(opened.error())) {
+        return opened.error();
+      }
+      out_.damage.push_back({facts.id, 0, facts.valid_end});
+      out_.tail = std::max(out_.tail, facts.start + facts.valid_end);
+      return {};
+    }
+    const auto& segment = opened->segment;
+    segment->set_valid_end(facts.valid_end);
+    out_.tail = std::max(out_.tail, segment->start() + facts.valid_end);
+    auto index = open_index(*segment);
+    if (!index) {
+      if (is_of_the_disk(index.error())) {
+        return index.error();
+      }
+      index = rebuild_index(segment, std::min(facts.valid_end, opened->size));
+      if (!index) {
+        return index.error();
+      }
+    }
+    out_.members.push_back({segment, std::move(*index)});
+    return {};
+  }
+
+  Result<std::shared_ptr<const IndexFile>> open_index(const Segment& segment) {
+    WEIR_TRY(const auto file, disk_.open(segment.index_path(), {.read_only = true}));
+    WEIR_TRY(auto bytes, file->map());
+    return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
+  }
+
+  // A sealed segment begins with its own state, so its index can be made from it alone.
+  Result<std::shared_ptr<const IndexFile>> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end) {
+    Live aside;
+    aside.swap(live_);
+    auto result = [&]() -> Result<std::shared_ptr<const IndexFile>> {
+      SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), end};
+      for (;;) {
+        WEIR_TRY(const auto step, scan.next());
+        if (step == SegmentScan::Step::end) {
+          break;
+        }
+        if (step == SegmentScan::Step::bad) {
+          WEIR_TRY_VOID(step_over(*segment, scan));
+          continue;
+        }
+        apply(segment, scan.entry());
+      }
+      return keeper_.write_index(snapshot(segment, end));
+    }();
+    live_.swap(aside);
+    return result;
+  }
+
+  // The newest sealed index file holds the state of every partition at its segment's end.
+  Result<void> take_state_of_last_sealed() {
+    if (out_.members.empty()) {
+      return {};
+    }
+    const auto& index = *out_.members.back().index;
+    for (std::size_t number = 0; number < index.row_count(); ++number) {
+      WEIR_TRY(const auto items, index.state(index.row(number)));
+      WEIR_TRY_VOID(apply_items(nullptr, items));
+    }
+    return {};
+  }
+
+  Result<void> take_unsealed(const std::vector<SegmentFacts>& unsealed) {
+    for (std::size_t number = 0; number < unsealed.size(); ++number) {
+      const auto& facts = unsealed[number];
+      const auto behind = std::span{unsealed}.subspan(number + 1);
+      auto opened = open_segment(facts.id);
+      if (!opened) {
+        if (is_of_the_disk(opened.error())) {
+          return opened.error();
+        }
+        WEIR_TRY(const bool is_damage, was_durable(facts.start, nullptr, 0, behind));
+        if (is_damage) {
+          out_.damage.push_back({facts.id, 0, 0});
+          edits_.emplace_back(SealSegment{facts.id, 0, false});
+          continue;
+        }
+        return drop(unsealed, number);
+      }
+      const auto& segment = opened->segment;
+      out_.tail = std::max(out_.tail, segment->start() + opened->size);
+      for (auto& [local, partition] : live_) {
+        partition->role.index = nullptr;
+      }
+      entries_ = 0;
+      bool is_cut = false;
+      const auto damage_before = out_.damage.size();
+      WEIR_TRY(const auto end, scan(*opened, behind, is_cut));
+      const auto is_whole = !is_cut && damage_before == out_.damage.size();
+      if (options_.clean_start && is_whole && behind.empty() && end % kBlock == 0 &&
+          keeper_.manifest().clean_point == segment->start() + end) {
+        out_.open = segment;
+        out_.open_entries = entries_;
+        out_.members.push_back({segment, nullptr});
+        return {};
+      }
+      WEIR_TRY_VOID(seal(segment, end));
+      if (is_cut) {
+        out_.cut_bytes += opened->size - end;
+        return drop(unsealed, number + 1);
+      }
+    }
+    return {};
+  }
+
+  // Nothing of these segments is part of the log. Their positions are not given again.
+  Result<void> drop(const std::vector<SegmentFacts>& unsealed, std::size_t from) {
+    for (const auto& facts : std::span{unsealed}.subspan(from)) {
+      if (const auto opened = open_segment(facts.id)) {
+        out_.tail = std::max(out_.tail, opened->segment->start() + opened->size);
+        out_.cut_bytes += opened->size;
+      }
+      out_.tail = std::max(out_.tail, facts.start);
+      edits_.emplace_back(RemoveSegment{facts.id});
+    }
+    return {};
+  }
+
+  // File position behind the last entry that counts.
+  Result<std::int64_t> scan(const Opened& opened, std::span<const SegmentFacts> behind, bool& is_cut) {
+    const auto& segment = opened.segment;
+    SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), opened.size};
+    for (;;) {
+      WEIR_TRY(const auto step, scan.next());
+      if (step == SegmentScan::Step::end) {
+        out_.scanned_bytes += scan.position();
+        return scan.position();
+      }
+      if (step == SegmentScan::Step::entry) {
+        apply(segment, scan.entry());
+        continue;
+      }
+      WEIR_TRY(const bool is_damage, was_durable(segment->start() + scan.position(), &opened, scan.position(), behind));
+      if (!is_damage) {
+        is_cut = true;
+        out_.scanned_bytes += scan.position();
+        return scan.position();
+      }
+      WEIR_TRY_VOID(step_over(*segment, scan));
+    }
+  }
+
+  Result<void> step_over(const Segment& segment, SegmentScan& scan) {
+    const auto from = scan.position();
+    WEIR_TRY_VOID(scan.skip());
+    out_.damage.push_back({segment.id(), from, scan.position()});
+    return {};
+  }
+
+  // Did anything know that `position` was synced? The manifest's clean point, or a group entry behind the bad place.
+  Result<bool> was_durable(LogPosition position, const Opened* in, std::int64_t bad_at,
+                           std::span<const SegmentFacts> behind) {
+    if (position < keeper_.manifest().clean_point) {
+      return true;
+    }
+    if (in != nullptr) {
+      WEIR_TRY(const bool known, knows_synced(*in, bad_at, position));
+      if (known) {
+        return true;
+      }
+    }
+    for (const auto& facts : behind) {
+      if (const auto opened = open_segment(facts.id)) {
+        WEIR_TRY(const bool known, knows_synced(*opened, static_cast<std::int64_t>(kSegmentHeaderSize), position));
+        if (known) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  static Result<bool> knows_synced(const Opened& opened, std::int64_t from, LogPosition position) {
+    SegmentScan scan{opened.segment->file(), opened.segment->seed(), from, opened.size};
+    for (;;) {
+      WEIR_TRY(const auto step, scan.next());
+      if (step == SegmentScan::Step::end) {
+        return false;
+      }
+      if (step == SegmentScan::Step::bad) {
+        WEIR_TRY_VOID(scan.skip());
+        continue;
+      }
+      if (scan.entry().header.kind == EntryKind::group) {
+        if (const auto group = GroupPayload::decode(scan.entry().payload); group && group->synced > position) {
+          return true;
+        }
+      }
+    }
+  }
+
+  // Durable before anything of it is visible; what lies behind `end` never comes back.
+  Result<void> seal(const std::shared_ptr<Segment>& segment, std::int64_t end) {
+    WEIR_TRY_VOID(segment->file().sync());
+    segment->set_valid_end(end);
+    WEIR_TRY(auto index, keeper_.write_index(snapshot(segment, end)));
+    edits_.emplace_back(SealSegment{segment->id(), end, true});
+    out_.members.push_back({segment, std::move(index)});
+    for (auto& [local, partition] : live_) {
+      partition->drop_open_index(segment->id());
+      partition->role.index = nullptr;
+    }
+    return {};
+  }
+
+  SegmentSnapshot snapshot(const std::shared_ptr<Segment>& segment, std::int64_t end) const {
+    SegmentSnapshot all;
+    all.segment = segment;
+    all.to = end;
+    for (const auto& [local, partition] : live_) {
+      PartitionSnapshot one;
+      one.partition = partition;
+      one.state = partition->state();
+      one.producers = partition->role.producers.encode();
+      for (auto& open : partition->open_indexes()) {
+        if (open->segment == segment) {
+          one.index = open;
+          one.index_to = open->entries.size();
+        }
+      }
+      all.partitions.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  LogPartition* find(LocalPartition local) {
+    const auto found = live_.find(local);
+    return found == live_.end() ? nullptr : found->second.get();
+  }
+
+  LogPartition& get_or_create(LocalPartition local, const PartitionKey& key) {
+    auto& partition = live_[local];
+    if (!partition) {
+      partition = std::make_shared<LogPartition>(key, local, PartitionRules{});
+      partition->role.created = true;
+    }
+    out_.next_local = std::max(out_.next_local, local + 1U);
+    return *partition;
+  }
+
+  Result<void> apply_items(const std::shared_ptr<Segment>& segment, Bytes items) {
+    StateItemReader reader{items};
+    for (;;) {
+      WEIR_TRY(const auto item, reader.next());
+      if (!item) {
+        return {};
+      }
+      if (const auto* node = std::get_if<NodeState>(&*item)) {
+        out_.next_local = std::max(out_.next_local, node->next_local);
+      } else if (const auto* state = std::get_if<PartitionState>(&*item)) {
+        auto& partition = get_or_create(state->local, state->key);
+        partition.restore(*state);
+        partition.role.producers.clear();
+      } else if (const auto* producers = std::get_if<ProducersItem>(&*item)) {
+        if (auto* partition = find(producers->local)) {
+          WEIR_TRY_VOID(partition->role.producers.merge(producers->snapshot));
+        }
+      } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && segment) {
+        if (auto* partition = find(index->local)) {
+          for (std::size_t number = 0; number < index->count(); ++number) {
+            add_to_index(*partition, segment, index->at(number), now_);
+          }
+        }
+      }
+    }
+  }
+
+  void add_to_index(LogPartition& partition, const std::shared_ptr<Segment>& segment, const IndexEntry& entry,
+                    Millis append_ms) {
+    auto& role = partition.role;
+    auto& index =
+        role.index != nullptr && role.index->segment == segment ? *role.index : partition.begin_index(segment);
+    index.entries.append(entry);
+    index.batch_bytes.fetch_add(entry.size, std::memory_order_relaxed);
+    index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), append_ms),
+                                 std::memory_order_relaxed);
+    ++entries_;
+  }
+
+  // An entry that contradicts what came before it, or names a partition that damage has hidden, is left out.
+  void apply(const std::shared_ptr<Segment>& segment, const Entry& entry) {
+    const auto local = entry.header.partition;
+    switch (entry.header.kind) {
+      case EntryKind::batch: apply_batch(segment, entry); return;
+      case EntryKind::state:
+        if (const auto chunk = decode_state_chunk(entry.payload)) {
+          static_cast<void>(apply_items(nullptr, chunk->items));
+        }
+        return;
+      case EntryKind::partition_created:
+        if (const auto created = PartitionCreatedPayload::decode(entry.payload); created && find(local) == nullptr) {
+          auto& partition = get_or_create(local, {created->topic_id, created->index});
+          partition.set_log_end(created->start);
+          partition.set_log_start(created->start);
+          partition.assign_epoch(created->epoch, created->start);
+        }
+        return;
+      case EntryKind::deleted: live_.erase(local); return;
+      case EntryKind::start_moved:
+        if (const auto moved = StartMovedPayload::decode(entry.payload)) {
+          if (auto* partition = find(local); partition != nullptr && moved->start > partition->log_start()) {
+            partition->set_log_start(std::min(moved->start, partition->log_end()));
+            partition->forget_epochs_before(partition->log_start());
+          }
+        }
+        return;
+      case EntryKind::epoch_start:
+        if (const auto epoch = EpochStartPayload::decode(entry.payload)) {
+          if (auto* partition = find(local)) {
+            partition->assign_epoch(epoch->epoch, epoch->start);
+          }
+        }
+        return;
+      case EntryKind::group:
+      case EntryKind::pad:
+      case EntryKind::atomic_group:  // its members come as entries of their own, and only if it is whole
+      case EntryKind::offsets_reserved:
+      case EntryKind::truncated:
+      case EntryKind::run: return;  // nothing of this version writes these
+    }
+  }
+
+  void apply_batch(const std::shared_ptr<Segment>& segment, const Entry& entry) {
+    auto* partition = find(entry.header.partition);
+    const auto batch = protocol::RecordBatchView::parse(entry.payload);
+    if (partition == nullptr || !batch || Offset{batch->base_offset()} < partition->log_end()) {
+      return;
+    }
+    const auto facts = batch->facts();
+    const Offset base{facts.base_offset};
+    const Offset last{facts.last_offset()};
+    add_to_index(*partition, segment,
+                 {base, last, entry.position + static_cast<std::int64_t>(kEntryHeaderSize), facts.size_bytes,
+                  facts.max_timestamp},
+                 entry.header.append_ms);
+    if (facts.has_producer()) {
+      partition->role.producers.apply(facts, base, entry.header.append_ms);
+    }
+    if (!facts.is_control()) {
+      partition->role.record_count += facts.record_count;
+    }
+    partition->set_log_end(last + 1);
+  }
+
+  Disk& disk_;
+  SegmentKeeper& keeper_;
+  const CommitLogOptions& options_;
+  const Millis now_;
+  Recovered out_;
+  Live live_;
+  std::vector<ManifestEdit> edits_;
+  std::int64_t entries_ = 0;
+};
+
+}  // namespace
+
+Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now) {
+  return Recovery{disk, keeper, options, now}.run();
+}
+
+}  // namespace weir::log

@@ -1,0 +1,252 @@
+#include "log/segment_keeper.hpp"
+
+namespace weir::log {
+
+Result<void> SegmentKeeper::open() {
+  WEIR_TRY_VOID(disk_.make_directories(segment_folder()));
+  WEIR_TRY_VOID(disk_.sync_directory(folder_));
+  WEIR_TRY(manifest_, Manifest::open(disk_, folder_ + "/manifest", random_.next()));
+  next_id_ = manifest_->state().next_segment;
+  return {};
+}
+
+Result<void> SegmentKeeper::edit(std::span<const ManifestEdit> edits) {
+  const std::scoped_lock lock(manifest_mutex_);
+  return manifest_->append(edits);
+}
+
+Result<void> SegmentKeeper::add_to_manifest(const Segment& segment) {
+  const std::array<ManifestEdit, 1> edits{AddSegment{segment.id(), SegmentRole::arrival, 0, segment.start()}};
+  return edit(edits);
+}
+
+Result<void> SegmentKeeper::note_clean(LogPosition position, LocalPartition next_local) {
+  const std::scoped_lock lock(manifest_mutex_);
+  const auto& state = manifest_->state();
+  if (state.clean_point == position && state.next_local >= next_local) {
+    return {};
+  }
+  const std::array<ManifestEdit, 2> edits{CleanPoint{position},
+                                          NextNumbers{state.next_segment, std::max(state.next_local, next_local)}};
+  return manifest_->append(edits);
+}
+
+Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {
+  const auto id = next_id_;
+  ++next_id_;
+  const auto path = segment_folder() + "/" + segment_file_name(id);
+  // A file of this number can only be left from a start that died before it named it in the manifest.
+  if (disk_.exists(path)) {
+    WEIR_TRY_VOID(disk_.remove(path));
+  }
+  WEIR_TRY(auto file, disk_.open(path, {.create = true, .exclusive = true}));
+  WEIR_TRY_VOID(disk_.sync_directory(segment_folder()));
+  return std::make_shared<Segment>(id, SegmentSeed::make(random_), std::move(file), path,
+                                   segment_folder() + "/" + index_file_name(id));
+}
+
+void SegmentKeeper::prepare() {
+  add_job([this]() -> Result<void> {
+    WEIR_TRY(auto segment, prepare_now());
+    hooks_.segment_prepared(std::move(segment));
+    return {};
+  });
+}
+
+void SegmentKeeper::seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) {
+  add_job([this, snapshot = std::move(snapshot), is_synced] { return seal_job(*snapshot, is_synced); });
+}
+
+void SegmentKeeper::write_delta(std::unique_ptr<SegmentSnapshot> snapshot) {
+  add_job([this, snapshot = std::move(snapshot)] { return delta_job(*snapshot); });
+}
+
+void SegmentKeeper::remove(std::vector<SegmentId> segments, Task done) {
+  add_job([this, segments = std::move(segments), done = std::move(done)]() mutable -> Result<void> {
+    auto removed = remove_job(segments);
+    done();
+    return removed;
+  });
+}
+
+Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const SegmentSnapshot& snapshot) {
+  const auto& segment = *snapshot.segment;
+  IndexFileFacts facts{segment.id(), segment.seed(), snapshot.to, -1};
+  for (const auto& one : snapshot.partitions) {
+    if (one.index) {
+      facts.newest_append_ms =
+          std::max(facts.newest_append_ms, one.index->newest_append_ms.load(std::memory_order_relaxed));
+    }
+  }
+  WEIR_TRY(auto writer, IndexFileWriter::create(disk_, segment.index_path(), facts));
+  std::vector<std::byte> packed;
+  std::vector<std::byte> state;
+  for (const auto& one : snapshot.partitions) {
+    packed.clear();
+    state.clear();
+    IndexRow row;
+    row.local = one.state.local;
+    row.next_offset = one.state.log_end;
+    row.log_start = one.state.log_start;
+    row.record_count = one.state.record_count;
+    if (one.index && one.index_to > 0) {
+      const auto& index = *one.index;
+      row.entry_count = static_cast<std::uint32_t>(one.index_to);
+      row.first_offset = index.entries.at(0).base_offset;
+      row.batch_bytes = index.batch_bytes.load(std::memory_order_relaxed);
+      row.max_timestamp = index.entries.max_timestamp();
+      row.newest_append_ms = index.newest_append_ms.load(std::memory_order_relaxed);
+      index.entries.copy_packed(0, one.index_to, packed);
+    }
+    append_item(state, one.state);
+    for (const auto& producers : one.producers) {
+      append_item(state, ProducersItem{one.state.local, producers});
+    }
+    WEIR_TRY_VOID(writer.add(row, packed, state));
+  }
+  WEIR_TRY_VOID(writer.finish());
+  WEIR_TRY(const auto file, disk_.open(segment.index_path(), {.read_only = true}));
+  WEIR_TRY(auto bytes, file->map());
+  return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
+}
+
+Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool is_synced) {
+  const auto& segment = snapshot.segment;
+  if (!is_synced) {
+    auto synced = segment->file().sync();
+    hooks_.segment_synced(synced);
+    WEIR_TRY_VOID(std::move(synced));
+  }
+  deltas_.reset();
+  WEIR_TRY(auto index, write_index(snapshot));
+  const std::array<ManifestEdit, 2> edits{SealSegment{segment->id(), snapshot.to, true},
+                                          CleanPoint{segment->start() + snapshot.to}};
+  WEIR_TRY_VOID(edit(edits));
+  // Readers first take a partition's open indexes, then the version: so the version must have the file before the open
+  // index goes.
+  list_.change([&](auto& members) {
+    for (auto& member : members) {
+      if (member.segment == segment) {
+        member.index = index;
+      }
+    }
+  });
+  for (const auto& one : snapshot.partitions) {
+    one.partition->drop_open_index(segment->id());
+  }
+  return {};
+}
+
+Result<void> SegmentKeeper::delta_job(const SegmentSnapshot& snapshot) {
+  const auto& segment = *snapshot.segment;
+  if (deltas_of_ != segment.id()) {
+    WEIR_TRY(auto writer, IndexDeltaWriter::create(disk_, segment.index_path(), segment.id(), segment.seed()));
+    deltas_.emplace(std::move(writer));
+    deltas_of_ = segment.id();
+  }
+  if (!deltas_) {
+    return {};  // sealed meanwhile
+  }
+  std::vector<std::byte> items;
+  std::vector<std::byte> packed;
+  for (const auto& one : snapshot.partitions) {
+    append_item(items, one.state);
+    for (const auto& producers : one.producers) {
+      append_item(items, ProducersItem{one.state.local, producers});
+    }
+    if (one.index && one.index_to > one.index_from) {
+      packed.clear();
+      one.index->entries.copy_packed(one.index_from, one.index_to, packed);
+      append_item(items, IndexItem{one.state.local, packed});
+    }
+  }
+  return deltas_->append({snapshot.from, snapshot.to, items});
+}
+
+Result<void> SegmentKeeper::remove_job(const std::vector<SegmentId>& segments) {
+  std::vector<ManifestEdit> edits;
+  for (const auto id : segments) {
+    edits.emplace_back(RemoveSegment{id});
+  }
+  WEIR_TRY_VOID(edit(edits));
+  const auto is_removed = [&](SegmentId id) {
+    return std::find(segments.begin(), segments.end(), id) != segments.end();
+  };
+  for (const auto& member : list_.current()->members) {
+    if (is_removed(member.segment->id())) {
+      // The last user may be a socket's thread, which must not touch the disk.
+      member.segment->unlink_when_unused([&disk = disk_, &pool = pool_](const auto& path, const auto& index_path) {
+        pool.post([&disk, path, index_path] {
+          static_cast<void>(disk.remove(path));  // what stays is removed by the next start
+          static_cast<void>(disk.remove(index_path));
+        });
+      });
+    }
+  }
+  list_.change([&](auto& members) {
+    std::erase_if(members, [&](const auto& member) { return is_removed(member.segment->id()); });
+  });
+  return {};
+}
+
+void SegmentKeeper::add_job(Job job) {
+  {
+    const std::scoped_lock lock(jobs_mutex_);
+    if (has_failed_) {
+      return;
+    }
+    jobs_.push_back(std::move(job));
+    if (is_running_) {
+      return;
+    }
+    is_running_ = true;
+  }
+  hooks_.run_on_pool([this] { run_job(); });
+}
+
+void SegmentKeeper::run_job() {
+  Job job;
+  {
+    const std::scoped_lock lock(jobs_mutex_);
+    job = std::move(jobs_.front());
+    jobs_.pop_front();
+  }
+  const auto result = job();
+  job = {};
+  std::deque<Job> dropped;
+  std::vector<Task> idle;
+  bool goes_on = false;
+  {
+    const std::scoped_lock lock(jobs_mutex_);
+    if (!result) {
+      has_failed_ = true;
+      dropped.swap(jobs_);
+    }
+    goes_on = is_running_ = !jobs_.empty();
+    if (!goes_on) {
+      idle.swap(when_idle_);
+    }
+  }
+  if (!result) {
+    hooks_.keeper_failed(result.error());
+  }
+  for (auto& task : idle) {
+    task();
+  }
+  if (goes_on) {
+    hooks_.run_on_pool([this] { run_job(); });
+  }
+}
+
+void SegmentKeeper::when_idle(Task done) {
+  {
+    const std::scoped_lock lock(jobs_mutex_);
+    if (is_running_) {
+      when_idle_.push_back(std::move(done));
+      return;
+    }
+  }
+  hooks_.run_on_pool(std::move(done));
+}
+
+}  // namespace weir::log

@@ -1,0 +1,89 @@
+// SegmentKeeper: the slow part of a segment's life, on Runtime::pool: prepares the next file, writes deltas, seals full
+// segments, removes dropped ones; and owns the manifest.
+//
+// Owner: the engine of CommitLog. prepare(), seal(), write_delta(), remove() and when_idle() on any thread: they queue
+// a job; jobs run one at a time, in order. add_to_manifest() and note_clean() block and are for the write role. The
+// seal_now() of recovery runs before the roles start.
+//
+// Failure: every job syncs something, and after a failed sync nothing is known. So a failed job makes the log
+// read-only (KeeperHooks::keeper_failed) and no further job is run.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/runtime.hpp"
+#include "log/group.hpp"
+#include "log/manifest.hpp"
+#include "log/segment.hpp"
+
+namespace weir::log {
+
+class KeeperHooks {
+ public:
+  virtual ~KeeperHooks() = default;
+  virtual void run_on_pool(Task job) = 0;  // unless the log is gone by then
+  virtual void segment_prepared(std::shared_ptr<Segment> segment) = 0;
+  virtual void segment_synced(Result<void> result) = 0;
+  virtual void keeper_failed(Error error) = 0;
+};
+
+class SegmentKeeper {
+ public:
+  SegmentKeeper(Disk& disk, Executor& pool, std::string folder, std::uint64_t seed, SegmentList& list,
+                KeeperHooks& hooks)
+      : disk_(disk), pool_(pool), folder_(std::move(folder)), random_(seed), list_(list), hooks_(hooks) {}
+
+  // Folders and manifest. Blocks.
+  Result<void> open();
+  [[nodiscard]] const ManifestState& manifest() const { return manifest_->state(); }
+  // Recovery's own edits, one atomic change.
+  Result<void> edit(std::span<const ManifestEdit> edits);
+  [[nodiscard]] std::string segment_folder() const { return folder_ + "/commitlog"; }
+
+  Result<std::shared_ptr<Segment>> prepare_now();
+  void prepare();
+  // Writes the index file of a full or cut segment and opens it; its bytes are synced already. No manifest edit.
+  Result<std::shared_ptr<const IndexFile>> write_index(const SegmentSnapshot& snapshot);
+  void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced);
+  void write_delta(std::unique_ptr<SegmentSnapshot> snapshot);
+  void remove(std::vector<SegmentId> segments, Task done);
+  // `done` runs on the pool when no job is left.
+  void when_idle(Task done);
+
+  Result<void> add_to_manifest(const Segment& segment);
+  Result<void> note_clean(LogPosition position, LocalPartition next_local);
+
+ private:
+  using Job = UniqueFunction<Result<void>()>;
+  void add_job(Job job);
+  void run_job();
+  Result<void> seal_job(const SegmentSnapshot& snapshot, bool is_synced);
+  Result<void> delta_job(const SegmentSnapshot& snapshot);
+  Result<void> remove_job(const std::vector<SegmentId>& segments);
+
+  Disk& disk_;
+  Executor& pool_;
+  const std::string folder_;
+  Random random_;  // jobs
+  SegmentList& list_;
+  KeeperHooks& hooks_;
+
+  std::mutex manifest_mutex_;  // guards manifest_ once the roles run
+  std::unique_ptr<Manifest> manifest_;
+  SegmentId next_id_{1};  // jobs
+
+  std::optional<IndexDeltaWriter> deltas_;  // jobs: of the segment that is being filled
+  SegmentId deltas_of_{0};
+
+  std::mutex jobs_mutex_;  // guards what follows
+  std::deque<Job> jobs_;
+  bool is_running_ = false;
+  bool has_failed_ = false;
+  std::vector<Task> when_idle_;
+};
+
+}  // namespace weir::log

@@ -1,0 +1,200 @@
+#include "log/writer.hpp"
+
+namespace weir::log {
+
+void Writer::wake() {
+  if (!is_active_.load(std::memory_order_seq_cst) && !is_active_.exchange(true, std::memory_order_seq_cst)) {
+    hooks_.post_writer_turn();
+  }
+}
+
+void Writer::turn() {
+  if (appender_.request_groups(sync_is_wanted_, groups_)) {
+    work();
+  }
+}
+
+void Writer::resumed() {
+  appender_.take_groups(groups_);
+  work();
+}
+
+void Writer::work() {
+  for (auto& group : groups_) {
+    if (!has_failed_) {
+      if (auto written = write_group(group); !written) {
+        fail(written.error());
+      }
+    }
+    if (has_failed_) {
+      answer_failed(group.items);
+    } else {
+      publish_written(group);
+    }
+  }
+  groups_.clear();
+  announce();  // what needs no sync is visible and answered before the sync begins
+  sync_if_wanted();
+  announce();
+  go_idle();
+}
+
+void Writer::go_idle() {
+  is_active_.store(false, std::memory_order_seq_cst);
+  if (appender_.writer_is_needed()) {
+    wake();
+  }
+}
+
+Result<void> Writer::write_group(Group& group) {
+  if (group.from == group.to) {
+    return {};
+  }
+  if (group.begins_segment) {
+    WEIR_TRY_VOID(hooks_.add_to_manifest(*group.segment));
+  }
+  if (unsynced_segments_.empty() || unsynced_segments_.back() != group.segment) {
+    unsynced_segments_.push_back(group.segment);
+  }
+  ImageReader image{image_};
+  pieces_.clear();
+  WEIR_CHECK(image.hold(group.from, static_cast<std::size_t>(group.to - group.from), pieces_));
+  auto at = group.from - group.segment->start().value;
+  for (const auto& piece : pieces_) {  // one call a block: larger buffered calls are slower
+    const auto part = piece.view();
+    WEIR_TRY_VOID(group.segment->file().write_at(at.value, {&part, 1}));
+    at += std::ssize(part);
+  }
+  pieces_.clear();
+  return {};
+}
+
+void Writer::publish_written(Group& group) {
+  if (group.from != group.to) {
+    image_.set_written(group.to);
+    written_.store(group.to.value, std::memory_order_release);
+  }
+  sync_is_wanted_ = sync_is_wanted_ || group.needs_sync;
+  for (auto& item : group.items) {
+    if (item.partition) {
+      auto& partition = *item.partition;
+      partition.set_written(item.end);
+      if (!partition.writer.is_listed_unsynced && partition.durable_end() < partition.written_end()) {
+        partition.writer.is_listed_unsynced = true;
+        unsynced_.push_back(item.partition);
+      }
+      if (partition.follow_high_watermark()) {
+        list_moved(item.partition);
+      }
+    }
+    if (item.is_synced_answer) {
+      if (item.answer.on != nullptr) {
+        waiting_.push_back(std::move(item));
+      }
+    } else {
+      answers_.add(std::move(item.answer));
+    }
+  }
+  if (group.delta) {
+    hooks_.write_delta(std::move(group.delta));
+  }
+  if (group.seal) {
+    // What waits for a sync does not wait for the pool: then the few bytes left are synced right here.
+    std::erase(unsynced_segments_, group.segment);
+    bool is_synced = false;
+    if (sync_is_wanted_ && keeper_syncs_ == 0) {
+      if (auto synced = group.segment->file().sync(); !synced) {
+        fail(synced.error());
+        return;
+      }
+      is_synced = true;
+    } else {
+      ++keeper_syncs_;
+    }
+    hooks_.seal(std::move(group.seal), is_synced);
+  }
+}
+
+void Writer::sync_if_wanted() {
+  if (!sync_is_wanted_ || keeper_syncs_ > 0 || has_failed_) {
+    return;
+  }
+  for (const auto& segment : unsynced_segments_) {
+    if (auto synced = segment->file().sync(); !synced) {
+      fail(synced.error());
+      return;
+    }
+  }
+  unsynced_segments_.clear();
+  publish_synced();
+}
+
+void Writer::publish_synced() {
+  sync_is_wanted_ = false;
+  appender_.set_synced(written());
+  for (auto& partition : unsynced_) {
+    partition->writer.is_listed_unsynced = false;
+    partition->set_durable(partition->written_end());
+    if (partition->follow_high_watermark()) {
+      list_moved(partition);
+    }
+  }
+  unsynced_.clear();
+  for (auto& item : waiting_) {
+    answers_.add(std::move(item.answer));
+  }
+  waiting_.clear();
+}
+
+void Writer::segment_synced(const Result<void>& result) {
+  --keeper_syncs_;
+  if (!result) {
+    fail(result.error());
+    return;
+  }
+  if (sync_is_wanted_) {
+    wake();
+  }
+}
+
+void Writer::list_moved(const std::shared_ptr<LogPartition>& partition) {
+  if (!partition->writer.is_listed_moved) {
+    partition->writer.is_listed_moved = true;
+    moved_.push_back(partition);
+    moved_marks_.push_back(partition);
+  }
+}
+
+// Visible first, then answered: who has an answer finds the record below the high watermark.
+void Writer::announce() {
+  for (const auto& partition : moved_marks_) {
+    partition->writer.is_listed_moved = false;
+  }
+  moved_marks_.clear();
+  answers_.post_all();
+  if (!moved_.empty()) {
+    observer_.advanced(moved_);
+    moved_.clear();
+  }
+}
+
+void Writer::answer_failed(std::vector<GroupItem>& items) {
+  for (auto& item : items) {
+    item.answer.outcome.error = Error{Errc::disk_failed};
+    answers_.add(std::move(item.answer));
+  }
+  items.clear();
+}
+
+void Writer::fail(Error error) {
+  if (!has_failed_) {
+    has_failed_ = true;
+    appender_.set_read_only();
+    hooks_.writer_failed(error);
+  }
+  answer_failed(waiting_);
+  answers_.post_all();
+  sync_is_wanted_ = false;
+}
+
+}  // namespace weir::log
