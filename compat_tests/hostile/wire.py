@@ -1,0 +1,207 @@
+"""Frames and batches made by hand, true and lying ones. Only what the hostile tests need; standard library only."""
+
+import socket
+import struct
+import zlib
+
+PRODUCE, METADATA, API_VERSIONS, LIST_OFFSETS = 0, 3, 18, 2
+
+_TABLE = []
+for _i in range(256):
+    _c = _i
+    for _ in range(8):
+        _c = _c >> 1 ^ 0x82F63B78 if _c & 1 else _c >> 1
+    _TABLE.append(_c)
+
+
+def crc32c(data: bytes) -> int:
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def varint(value: int) -> bytes:
+    value = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def record(index: int, value: bytes) -> bytes:
+    body = b"\0" + varint(0) + varint(index) + varint(-1) + varint(len(value)) + value + varint(0)
+    return varint(len(body)) + body
+
+
+def batch(payload: bytes, count: int = 1, last_delta: int | None = None, codec: int = 0, crc: int | None = None,
+          length: int | None = None, magic: int = 2) -> bytes:
+    now = 1_700_000_000_000
+    tail = struct.pack(">hiqqqhii", codec, count - 1 if last_delta is None else last_delta, now, now, -1, -1, -1, count)
+    tail += payload
+    rest = struct.pack(">ibI", -1, magic, crc32c(tail) if crc is None else crc) + tail
+    return struct.pack(">qi", 0, len(rest) if length is None else length) + rest
+
+
+def header(key: int, version: int, correlation: int) -> bytes:
+    return struct.pack(">hhi", key, version, correlation) + struct.pack(">h", 7) + b"hostile"
+
+
+def frame(payload: bytes) -> bytes:
+    return struct.pack(">i", len(payload)) + payload
+
+
+def produce(topic: str, records: bytes, correlation: int = 1, acks: int = -1) -> bytes:
+    """Produce version 7, the newest old coding: one topic, partition 0."""
+    name = topic.encode()
+    body = struct.pack(">hhi", -1, acks, 30_000) + struct.pack(">i", 1) + struct.pack(">h", len(name)) + name
+    body += struct.pack(">i", 1) + struct.pack(">ii", 0, len(records)) + records
+    return frame(header(PRODUCE, 7, correlation) + body)
+
+
+def metadata(topic: str, correlation: int = 1) -> bytes:
+    name = topic.encode()
+    return frame(header(METADATA, 4, correlation) + struct.pack(">i", 1) + struct.pack(">h", len(name)) + name + b"\1")
+
+
+def end_offset(topic: str, correlation: int = 1) -> bytes:
+    name = topic.encode()
+    body = struct.pack(">i", -1) + struct.pack(">i", 1) + struct.pack(">h", len(name)) + name
+    return frame(header(LIST_OFFSETS, 1, correlation) + body + struct.pack(">i", 1) + struct.pack(">iq", 0, -1))
+
+
+class Wire:
+    def __init__(self, port: int, seconds: float = 20):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=seconds)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def send(self, data: bytes):
+        self.socket.sendall(data)
+
+    def read(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            part = self.socket.recv(count - len(data))
+            if not part:
+                raise EOFError("closed by the broker")
+            data += part
+        return data
+
+    def answer(self) -> bytes:
+        (size,) = struct.unpack(">i", self.read(4))
+        return self.read(size)
+
+    def is_closed(self) -> bool:
+        """True when the broker has ended the connection without an answer."""
+        try:
+            return self.socket.recv(1) == b""
+        except ConnectionResetError:
+            return True
+
+    def produce_error(self, topic: str, records: bytes) -> tuple[int, int]:
+        """(error code, base offset) for one batch to partition 0."""
+        self.send(produce(topic, records))
+        answer = self.answer()
+        at = 4 + 4 + 2 + len(topic) + 4 + 4
+        return struct.unpack(">hq", answer[at:at + 10])
+
+    def end_offset(self, topic: str) -> int:
+        self.send(end_offset(topic))
+        return struct.unpack(">q", self.answer()[-8:])[0]
+
+
+# ------------------------------------------------------------------ bombs: small batches that expand to `size` zeros
+def _record_head(size: int) -> bytes:
+    """The beginning of one record whose value is `size` zeros: a walker must read on to see that it is a bomb."""
+    inner = b"\0" + varint(0) + varint(0) + varint(-1) + varint(size)
+    return varint(len(inner) + size + 1) + inner
+
+
+def gzip_bomb(size: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    out = packer.compress(_record_head(size))
+    zeros = bytes(1 << 20)
+    for _ in range(size >> 20):
+        out += packer.compress(zeros)
+    return out + packer.compress(b"\0") + packer.flush()
+
+
+def zstd_bomb(size: int) -> bytes:
+    """Raw block with the record's head, then RLE blocks of 128 KiB."""
+    head = _record_head(size)
+
+    def block(last: bool, kind: int, count: int) -> bytes:
+        return struct.pack("<I", count << 3 | kind << 1 | last)[:3]
+
+    out = b"\x28\xb5\x2f\xfd" + b"\x00" + b"\x38"  # no content size, window of 128 KiB
+    out += block(False, 0, len(head)) + head
+    for _ in range(size // (128 << 10)):
+        out += block(False, 1, 128 << 10) + b"\0"
+    return out + block(True, 1, 1) + b"\0"
+
+
+def snappy_bomb(size: int) -> bytes:
+    """Raw snappy: one literal, then copies of 64 bytes. Its length field tells the truth; the input is small."""
+    head = _record_head(size)
+    total = len(head) + 1 + size
+    out = bytearray()
+    left = total
+    while left >= 0x80:
+        out.append(left & 0x7F | 0x80)
+        left >>= 7
+    out.append(left)
+    literal = head + b"\0"
+    out += bytes([(len(literal) - 1) << 2]) + literal
+    for _ in range(size // 64):
+        out += bytes([(64 - 1) << 2 | 2]) + struct.pack("<H", 1)
+    return bytes(out)
+
+
+def _xxh32(data: bytes) -> int:
+    """For the header checksum of an LZ4 frame; inputs below 16 bytes only."""
+    p1, p2, p3, p4, p5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
+    mask = 0xFFFFFFFF
+    h = (p5 + len(data)) & mask
+    at = 0
+    while at + 4 <= len(data):
+        h = (h + struct.unpack_from("<I", data, at)[0] * p3) & mask
+        h = ((h << 17 | h >> 15) & mask) * p4 & mask
+        at += 4
+    while at < len(data):
+        h = (h + data[at] * p5) & mask
+        h = ((h << 11 | h >> 21) & mask) * p1 & mask
+        at += 1
+    h = (h ^ h >> 15) * p2 & mask
+    h = (h ^ h >> 13) * p3 & mask
+    return h ^ h >> 16
+
+
+def lz4_bomb(size: int) -> bytes:
+    """Frame format, independent blocks of 4 MB; each is one literal and one long match."""
+    descriptor = bytes([0x60, 0x70])
+    out = struct.pack("<I", 0x184D2204) + descriptor + bytes([_xxh32(descriptor) >> 8 & 0xFF])
+
+    def block(literal: bytes, total: int) -> bytes:
+        match = total - len(literal) - 5  # the last five bytes are literals
+        body = bytes([min(len(literal), 15) << 4 | 15])
+        if len(literal) >= 15:
+            body += bytes([len(literal) - 15])
+        body += literal + struct.pack("<H", 1)
+        rest = match - 4 - 15
+        body += b"\xff" * (rest // 255) + bytes([rest % 255])
+        body += bytes([5 << 4]) + b"\0" * 5
+        return struct.pack("<I", len(body)) + body
+
+    head = _record_head(size)
+    out += block(head + b"\0", 4 << 20)
+    for _ in range((size >> 22) - 1):
+        out += block(b"\0", 4 << 20)
+    return out + struct.pack("<I", 0)  # what the head and the end lack of `size`: the record is cut short, after all of it
