@@ -15,6 +15,7 @@ using protocol::ListOffsetsResponse;
 using PartitionAnswer = ListOffsetsResponse::ListOffsetsPartitionResponse;
 
 constexpr std::int8_t kReadCommitted = 1;
+constexpr std::int16_t kFirstWithEpoch = 4;
 
 // The special timestamps and the first version that knows each. There is no tiered storage here: what is local is all.
 enum Special : std::int64_t { latest = -1, earliest = -2, max_timestamp = -3, earliest_local = -4, latest_tiered = -5,
@@ -57,6 +58,7 @@ class Listing {
         const bool twice = named[{topic.name.view(), part.partition_index}] > 1;
         answers.partitions.push_back(twice ? failed(part.partition_index, ErrorCode::invalid_request)
                                            : look_up(topic.name, part));
+        if (version_ < kFirstWithEpoch) { answers.partitions.back().leader_epoch = -1; }
       }
     }
     return response;
