@@ -5,16 +5,23 @@
 #include "broker/request_context.hpp"
 #include "broker/services.hpp"
 
-#define WEIR_SERVED_APIS(ROW) \
-  ROW(Produce)                \
-  ROW(Fetch)                  \
-  ROW(ListOffsets)            \
-  ROW(Metadata)               \
-  ROW(ApiVersions)            \
-  ROW(DeleteRecords)          \
-  ROW(OffsetForLeaderEpoch)   \
-  ROW(DescribeLogDirs)        \
-  ROW(DescribeCluster)        \
+#define WEIR_SERVED_APIS(ROW)  \
+  ROW(Produce)                 \
+  ROW(Fetch)                   \
+  ROW(ListOffsets)             \
+  ROW(Metadata)                \
+  ROW(ApiVersions)             \
+  ROW(CreateTopics)            \
+  ROW(DeleteTopics)            \
+  ROW(DeleteRecords)           \
+  ROW(InitProducerId)          \
+  ROW(OffsetForLeaderEpoch)    \
+  ROW(DescribeConfigs)         \
+  ROW(AlterConfigs)            \
+  ROW(DescribeLogDirs)         \
+  ROW(CreatePartitions)        \
+  ROW(IncrementalAlterConfigs) \
+  ROW(DescribeCluster)         \
   ROW(DescribeTopicPartitions)
 
 namespace weir::protocol {

@@ -1,0 +1,202 @@
+#include "coordinator/metadata/controller.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/logging.hpp"
+#include "coordinator/metadata/controller_testing.hpp"
+#include "coordinator/metadata/metadata_log.hpp"
+#include "coordinator/metadata/producer_ids.hpp"
+#include "protocol/errors.hpp"
+#include "sim/seams/seeds.hpp"
+
+namespace weir::metadata {
+namespace {
+
+TEST(Controller, AnswersATopicOnlyAfterItsRecordsAreSyncedAndItsListenersWereTold) {
+  ControllerWorld world{1};
+  struct Listener : MetadataListener {
+    void applied(const MetadataImage& before, const MetadataImage& after, const ImageChanges& changes) override {
+      ++calls;
+      created += changes.topics_created.size();
+      syncs_when_told = world->disk.count(sim::DiskOperation::sync);
+      EXPECT_EQ(before.find_topic("t"), nullptr);
+      EXPECT_NE(after.find_topic("t"), nullptr);
+      EXPECT_EQ(world->controller->image()->find_topic("t"), nullptr) << "published before the listener returned";
+    }
+    ControllerWorld* world = nullptr;
+    int calls = 0;
+    std::size_t created = 0;
+    std::uint64_t syncs_when_told = 0;
+  } listener;
+  listener.world = &world;
+  ASSERT_TRUE(world.start());
+  world.controller->add_listener(listener);
+  const auto syncs_before = world.disk.count(sim::DiskOperation::sync);
+  EXPECT_EQ(world.create("t"), 0);
+  EXPECT_EQ(listener.calls, 1);
+  EXPECT_EQ(listener.created, 1U);
+  EXPECT_EQ(listener.syncs_when_told, syncs_before + 1);
+  EXPECT_NE(world.controller->image()->find_topic("t"), nullptr);
+}
+
+TEST(Controller, ValidationAloneWritesNothing) {
+  ControllerWorld world{1};
+  ASSERT_TRUE(world.start());
+  const auto writes = world.disk.count(sim::DiskOperation::write);
+  EXPECT_EQ(world.create("t", 3, true), 0);
+  EXPECT_EQ(world.controller->image()->find_topic("t"), nullptr);
+  EXPECT_EQ(world.disk.count(sim::DiskOperation::write), writes);
+}
+
+TEST(Controller, AFailedSyncAnswers56AndStopsAllChangesUntilTheNextStart) {
+  ControllerWorld world{1};
+  const LogCapture quiet;
+  ASSERT_TRUE(world.start());
+  bool failing = true;
+  world.disk.set_fault_hook([&](sim::DiskOperation operation, const std::string&) {
+    return failing && operation == sim::DiskOperation::sync ? std::optional<Error>{{Errc::disk_failed, 5}}
+                                                            : std::nullopt;
+  });
+  EXPECT_EQ(world.create("t"), 56);
+  EXPECT_EQ(world.controller->image()->find_topic("t"), nullptr);
+  failing = false;
+  EXPECT_EQ(world.create("u"), 56) << "a failed sync is never followed by another try";
+  EXPECT_EQ(world.controller->image()->find_topic("u"), nullptr);
+  world.stop();
+  ASSERT_TRUE(world.start());
+  EXPECT_EQ(world.create("v"), 0);
+}
+
+TEST(Controller, AFullDiskRefusesAChangeAndLaterTakesTheNext) {
+  ControllerWorld world{1};
+  const LogCapture quiet;
+  ASSERT_TRUE(world.start());
+  bool full = true;
+  world.disk.set_fault_hook([&](sim::DiskOperation operation, const std::string&) {
+    return full && operation == sim::DiskOperation::write ? std::optional<Error>{{Errc::disk_full, 0}} : std::nullopt;
+  });
+  EXPECT_EQ(world.create("t"), 56);
+  full = false;
+  EXPECT_EQ(world.create("t"), 0);
+  const auto image = world.controller->image();
+  world.stop();
+  ASSERT_TRUE(world.start()) << world.why;
+  EXPECT_TRUE(*world.controller->image() == *image);
+}
+
+TEST(Controller, TwoAutoCreationsAtTheSameTimeMakeOneTopic) {
+  ControllerWorld world{1};
+  ASSERT_TRUE(world.start());
+  std::vector<protocol::ErrorCode> errors;
+  for (int i = 0; i < 2; ++i) {
+    world.controller->auto_create({"t"}, world.process->io(0),
+                                  [&](const auto& results) { errors.push_back(results.at(0).error); });
+  }
+  world.queue.run_until_idle();
+  EXPECT_EQ(errors, (std::vector{protocol::ErrorCode::none, protocol::ErrorCode::none}));
+  EXPECT_EQ(world.controller->image()->topic_count(), 1U);
+}
+
+TEST(Controller, LeaderEpochsGoUpBeforeAnythingRunsAndStayUp) {
+  ControllerWorld world{1};
+  ASSERT_TRUE(world.start());
+  EXPECT_EQ(world.create("t"), 0);
+  const auto id = world.controller->image()->find_topic("t")->id;
+  const std::vector<log::PartitionKey> keys{{id, 0}};
+  EXPECT_TRUE(world.controller->bump_leader_epochs(keys));
+  EXPECT_EQ(world.controller->image()->find_topic("t")->partitions[0].leader_epoch, LeaderEpoch{1});
+  world.stop();
+  ASSERT_TRUE(world.start());
+  EXPECT_EQ(world.controller->image()->find_topic("t")->partitions[0].leader_epoch, LeaderEpoch{1});
+}
+
+TEST(ProducerIds, AreNeverGivenTwiceAlsoAfterACrash) {
+  ControllerWorld world{1};
+  std::set<std::int64_t> given;
+  for (int start = 0; start < 3; ++start) {
+    ASSERT_TRUE(world.start()) << world.why;
+    ProducerIdSource source{*world.controller};
+    int answers = 0;
+    for (int i = 0; i < 2500; ++i) {
+      source.next(world.process->io(static_cast<std::size_t>(i) % 2), [&](const Result<std::int64_t>& id) {
+        ASSERT_TRUE(id);
+        EXPECT_TRUE(given.insert(*id).second) << *id;
+        ++answers;
+      });
+    }
+    world.queue.run_until_idle();
+    EXPECT_EQ(answers, 2500);
+    world.crash(static_cast<std::uint64_t>(start), sim::CrashMode::power_cut);
+  }
+}
+
+TEST(ProducerIds, AFailureIsToldToAllThatWait) {
+  ControllerWorld world{1};
+  const LogCapture quiet;
+  ASSERT_TRUE(world.start());
+  world.disk.set_fault_hook([](sim::DiskOperation operation, const std::string&) {
+    return operation == sim::DiskOperation::sync ? std::optional<Error>{{Errc::disk_failed, 5}} : std::nullopt;
+  });
+  ProducerIdSource source{*world.controller};
+  int failures = 0;
+  for (int i = 0; i < 3; ++i) {
+    source.next(world.process->io(0), [&](const Result<std::int64_t>& id) { failures += id ? 0 : 1; });
+  }
+  world.queue.run_until_idle();
+  EXPECT_EQ(failures, 3);
+}
+
+// Random work, small snapshots, a crash at a random disk operation: what was answered is there, and at most the one
+// change that was under way besides.
+TEST(ControllerSim, ARestartShowsTheLastAnsweredStateOrOneChangeMore) {
+  for (const auto seed : sim::seeds(200)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const LogCapture quiet;
+    Random random{seed};
+    ControllerWorld world{seed};
+    world.settings.snapshot_after_bytes = 2000;
+    ImagePointer last;
+    for (int life = 0; life < 3; ++life) {
+      ASSERT_TRUE(world.start()) << world.why;
+      if (last != nullptr) {
+        ASSERT_TRUE(world.is_state_or_successor(*last)) << "life " << life;
+      }
+      last = world.controller->image();
+      world.disk.crash_at_operation(1 + random.below(120));
+      for (int step = 0; step < 40 && !world.disk.crashed(); ++step) {
+        if (world.random_change(random)) {
+          last = world.controller->image();
+        }
+      }
+      world.crash(random.next(), random.chance(2) ? sim::CrashMode::power_cut : sim::CrashMode::process_death);
+    }
+  }
+}
+
+TEST(ControllerSim, SnapshotAndTailMakeTheSameImageAsTheWholeLog) {
+  for (const auto seed : sim::seeds(20)) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random first_random{seed};
+    Random second_random{seed};
+    ControllerWorld with_snapshots{seed};
+    with_snapshots.settings.snapshot_after_bytes = 1500;
+    ControllerWorld without{seed};
+    ASSERT_TRUE(with_snapshots.start());
+    ASSERT_TRUE(without.start());
+    for (int step = 0; step < 60; ++step) {
+      with_snapshots.random_change(first_random);
+      without.random_change(second_random);
+    }
+    with_snapshots.stop();
+    without.stop();
+    ASSERT_TRUE(with_snapshots.start()) << with_snapshots.why;
+    ASSERT_TRUE(without.start()) << without.why;
+    EXPECT_TRUE(*with_snapshots.controller->image() == *without.controller->image());
+    const auto names = with_snapshots.disk.list("data/metadata");
+    ASSERT_TRUE(names);
+    EXPECT_EQ(std::ranges::count_if(*names, [](const auto& name) { return name.ends_with(".checkpoint"); }), 2);
+  }
+}
+
+}  // namespace
+}  // namespace weir::metadata

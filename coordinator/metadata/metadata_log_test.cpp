@@ -1,0 +1,169 @@
+#include "coordinator/metadata/metadata_log.hpp"
+
+#include <gtest/gtest.h>
+
+#include "coordinator/metadata/image_builder.hpp"
+#include "protocol/gen/topic_record.hpp"
+#include "sim/seams/sim_disk.hpp"
+
+namespace weir::metadata {
+namespace {
+
+class MetadataLogTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(disk_.make_directories("data")); }
+  bool open() {
+    log_.reset();
+    auto opened = MetadataLog::open(disk_, "data", why_);
+    if (!opened) {
+      return false;
+    }
+    log_ = std::move(opened->log);
+    image_ = opened->image;
+    findings_ = opened->findings;
+    return true;
+  }
+  RecordList topic(const std::string& name) {
+    protocol::TopicRecord record;
+    record.name = name;
+    record.topic_id = random_.uuid();
+    RecordList records;
+    records.add(record, 0);
+    return records;
+  }
+  void add(const std::string& name) {
+    const auto records = topic(name);
+    ASSERT_TRUE(log_->append(records, 1));
+    ImageBuilder builder{*image_};
+    ASSERT_TRUE(builder.apply_all(image_->end_offset(), records));
+    image_ = builder.build();
+  }
+  void snapshot() { ASSERT_TRUE(log_->write_snapshot(*image_, 1)); }
+  std::int64_t size_of(const std::string& path) { return std::ssize(*read_file(disk_, path, 1 << 20)); }
+
+  static constexpr const char* kFirst = "data/metadata/00000000000000000000.log";
+  sim::SimDisk disk_{1};
+  Random random_{1};
+  std::unique_ptr<MetadataLog> log_;
+  ImagePointer image_;
+  std::vector<std::string> findings_;
+  std::string why_;
+};
+
+TEST_F(MetadataLogTest, ShowsAfterARestartWhatWasAppended) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  add("b");
+  const auto before = image_;
+  ASSERT_TRUE(open()) << why_;
+  EXPECT_TRUE(*image_ == *before);
+  EXPECT_TRUE(findings_.empty());
+  EXPECT_EQ(log_->end_offset(), Offset{2});
+}
+
+TEST_F(MetadataLogTest, CutsATornTailAndSaysSo) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  const auto good = size_of(kFirst);
+  add("b");
+  const auto whole = size_of(kFirst);
+  for (auto size = whole - 1; size > good; size -= 7) {
+    const auto copy = disk_.clone(9);
+    ASSERT_TRUE((*copy->open(kFirst, {}))->truncate(size));
+    std::string why;
+    const auto opened = MetadataLog::open(*copy, "data", why);
+    ASSERT_TRUE(opened) << why;
+    EXPECT_NE(opened->image->find_topic("a"), nullptr);
+    EXPECT_EQ(opened->image->find_topic("b"), nullptr);
+    ASSERT_EQ(opened->findings.size(), 1U);
+    EXPECT_NE(opened->findings[0].find(kFirst), std::string::npos);
+  }
+}
+
+TEST_F(MetadataLogTest, RefusesALogThatWasChangedInTheMiddleAndNamesIt) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  const auto first = size_of(kFirst);
+  add("b");
+  add("c");
+  log_.reset();
+  for (std::int64_t at = 0; at < first; ++at) {
+    if (at >= 12 && at < 16) {
+      continue;  // the leader epoch, which no checksum covers and nobody reads
+    }
+    const auto copy = disk_.clone(9);
+    ASSERT_TRUE(copy->damage(kFirst, at, std::byte{0x10}));
+    std::string why;
+    EXPECT_FALSE(MetadataLog::open(*copy, "data", why)) << "byte " << at;
+    EXPECT_NE(why.find(kFirst), std::string::npos) << why;
+  }
+}
+
+TEST_F(MetadataLogTest, KeepsTwoSnapshotsAndTheLogsSinceTheOlder) {
+  ASSERT_TRUE(open()) << why_;
+  for (int i = 0; i < 5; ++i) {
+    add("t" + std::to_string(i));
+    snapshot();
+  }
+  add("tail");
+  const auto before = image_;
+  EXPECT_EQ(*disk_.list("data/metadata"),
+            (std::vector<std::string>{"00000000000000000004-0000000001.checkpoint", "00000000000000000004.log",
+                                      "00000000000000000005-0000000001.checkpoint", "00000000000000000005.log"}));
+  ASSERT_TRUE(open()) << why_;
+  EXPECT_TRUE(*image_ == *before);
+}
+
+TEST_F(MetadataLogTest, ADamagedNewestSnapshotCostsNothing) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  snapshot();
+  add("b");
+  snapshot();
+  add("c");
+  const auto before = image_;
+  ASSERT_TRUE(disk_.damage("data/metadata/00000000000000000002-0000000001.checkpoint", 90, std::byte{1}));
+  ASSERT_TRUE(open()) << why_;
+  EXPECT_TRUE(*image_ == *before);
+  ASSERT_EQ(findings_.size(), 1U);
+  EXPECT_NE(findings_[0].find("00000000000000000002"), std::string::npos);
+}
+
+TEST_F(MetadataLogTest, WithoutAnyGoodSnapshotTheStartIsRefused) {
+  ASSERT_TRUE(open()) << why_;
+  for (int i = 0; i < 3; ++i) {
+    add("t" + std::to_string(i));
+    snapshot();
+  }
+  for (const auto* end : {"2", "3"}) {
+    ASSERT_TRUE(disk_.damage("data/metadata/0000000000000000000" + std::string{end} + "-0000000001.checkpoint", 90,
+                             std::byte{1}));
+  }
+  EXPECT_FALSE(open());
+  EXPECT_NE(why_.find("lacks the log file"), std::string::npos) << why_;
+}
+
+TEST_F(MetadataLogTest, AMissingLogFileIsRefused) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  snapshot();
+  add("b");
+  snapshot();
+  ASSERT_TRUE(disk_.remove("data/metadata/00000000000000000001.log"));
+  EXPECT_TRUE(open()) << "the newest snapshot does not need it: " << why_;
+  ASSERT_TRUE(disk_.remove("data/metadata/00000000000000000002.log"));
+  EXPECT_FALSE(open());
+}
+
+TEST_F(MetadataLogTest, ASnapshotIsReadWholeOrNotAtAll) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  const auto content = *make_snapshot(*image_, 1);
+  for (std::size_t size = 0; size <= content.size(); ++size) {
+    ImageBuilder builder{MetadataImage{}};
+    EXPECT_EQ(read_snapshot(Bytes{content}.first(size), builder).has_value(), size == content.size()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace weir::metadata
