@@ -16,7 +16,7 @@ Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream>
       on_closed_(std::move(on_closed)),
       reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
 
-Connection::~Connection() { WEIR_CHECK(granted_bytes_ == 0 && slots_.empty()); }
+Connection::~Connection() { return_memory(); }
 
 void Connection::start() {
   last_activity_ms_ = services_.runtime.clock.monotonic_ms();
@@ -181,11 +181,15 @@ void Connection::close() {
   const auto self = shared_from_this();
   loop_.timers().cancel(idle_timer_);
   if (progress_timer_ != 0) { loop_.timers().cancel(progress_timer_); }
+  return_memory();
+  stream_->close();
+  on_closed_(*this);
+}
+
+void Connection::return_memory() {
   services_.memory.release(std::exchange(granted_bytes_, 0));
   for (auto& slot : slots_) { services_.memory.release(std::exchange(slot.memory, 0)); }
   slots_.clear();
-  stream_->close();
-  on_closed_(*this);
 }
 
 void report_unencodable(std::string_view name, std::int16_t version, const Error& error) {

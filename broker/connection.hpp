@@ -48,6 +48,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   [[nodiscard]] bool may_take(std::int16_t api_key) const;
   bool acquire(std::size_t bytes);  // false: waits, take_frames() runs again when granted
   void flush();
+  void return_memory();
   void arm_idle_timer();
   void arm_progress_timer();
 

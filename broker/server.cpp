@@ -8,7 +8,8 @@ Server::Server(Services& services) : services_(services) {
   for (auto* loop : services.runtime.io) { loops_.push_back(std::make_unique<LoopState>(LoopState{.loop = loop})); }
 }
 
-Server::~Server() { WEIR_CHECK(open_.load() == 0); }
+// After stop() nothing is left. Without it the world has ended (the simulator kills processes) and nobody is told.
+Server::~Server() = default;
 
 Result<Endpoint> Server::listen(const Endpoint& at) {
   WEIR_TRY(auto listener, services_.runtime.network.listen(

@@ -28,10 +28,12 @@ bool SimProducer::connect() {
   for (auto& partition : partitions_) {
     for (auto& batch : partition.unanswered) { batch.in_flight = false; }
   }
-  while (options_.idempotent && producer_id_ < 0) {
+  if (options_.idempotent && producer_id_ < 0) {
     const auto answer = world_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(*connection_, {});
-    if (!answer) { return false; }
-    if (answer->response.error_code != 0) { continue; }  // the coordinator is loading
+    if (!answer || answer->response.error_code != 0) {  // the disk has died: the crash is near
+      connection_->close();
+      return false;
+    }
     producer_id_ = answer->response.producer_id;
     producer_epoch_ = answer->response.producer_epoch;
   }
