@@ -227,8 +227,9 @@ TEST(TcpNetwork, CloseEndsAPendingReadLaterAndADestroyedStreamCallsNothing) {
   Peer closing{world.runtime.network, listener->bound(), *world.runtime.io[0]};
   std::promise<Result<std::size_t>> ended;
   std::vector<std::byte> buffer(10);
+  bool inside = false;
   closing.loop().post([&] {
-    bool inside = true;
+    inside = true;
     closing.stream().read_some(buffer, [&](Result<std::size_t> got) {
       EXPECT_FALSE(inside);
       ended.set_value(got);
