@@ -37,3 +37,5 @@ if(WEIR_PCH)
   target_precompile_headers(weir_gen PRIVATE ${CMAKE_SOURCE_DIR}/base/pch.hpp)
   target_precompile_headers(weir_gen_test PRIVATE ${CMAKE_SOURCE_DIR}/base/pch.hpp)
 endif()
+
+add_test(NAME gen_messages COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/tools/gen_messages/test_gen_messages.py)

@@ -1,4 +1,5 @@
-// Whole messages from and to buffers: what clients, coordinators and tests use. Handlers use Reader and Writer directly.
+// Whole messages from and to buffers: what clients, coordinators and tests use. Handlers use Reader and Writer
+// directly.
 #pragma once
 
 #include <cstdint>

@@ -110,7 +110,8 @@ TEST(Golden, EveryMessageOfKafkaHasGoldensInEveryVersion) {
   }
 }
 
-// Every size of encodings up to 1000 bytes; of the 250 larger ones about 1000 sizes each, or the test would take minutes.
+// Every size of encodings up to 1000 bytes; of the 250 larger ones about 1000 sizes each, or the test would take
+// minutes.
 TEST(Golden, TruncationsAreRefused) {
   constexpr std::size_t kAllBelow = 1000;
   std::size_t refused = 0;
@@ -163,7 +164,8 @@ TEST(RoundTrip, FilledMessagesComeBackEqualInEveryVersionExtensionsToo) {
 TEST(Versions, OutsideTheValidRangeNothingIsDecoded) {
   for (const auto& message : test_messages()) {
     for (const int version : {message.min_version - 1, message.max_version + 1}) {
-      EXPECT_EQ(message.decode_only({}, static_cast<std::int16_t>(version)).error(), (Error{Errc::unsupported, version}))
+      EXPECT_EQ(message.decode_only({}, static_cast<std::int16_t>(version)).error(),
+                (Error{Errc::unsupported, version}))
           << message.name;
     }
   }

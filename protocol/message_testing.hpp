@@ -129,21 +129,23 @@ std::string round_trip_with(void (*fill)(Filler&, std::int16_t, M&), std::uint64
 // `Fill` is a captureless lambda, so that a plain function pointer can carry it.
 template <class M, class Fill>
 TestMessage test_message(Fill) {
-  return {
-      M::kName, M::kMinVersion, M::kMaxVersion, M::kFlexibleFrom,
-      [](Bytes bytes, std::int16_t version) -> Result<std::vector<std::byte>> {
-        WEIR_TRY(const auto message, decode_all<M>(bytes, version, Trailing::refuse));
-        return encode_all(message, version);
-      },
-      [](Bytes bytes, std::int16_t version) -> Result<void> {
-        WEIR_TRY_VOID(decode_all<M>(bytes, version, Trailing::refuse));
-        return {};
-      },
-      [](Bytes bytes, std::int16_t version) {
-        const auto message = decode_all<M>(bytes, version);
-        return message ? log_string(*message) : to_string(message.error());
-      },
-      [](std::uint64_t seed, std::int16_t version) { return round_trip_with<M>(Fill{}, seed, version); }};
+  return {M::kName,
+          M::kMinVersion,
+          M::kMaxVersion,
+          M::kFlexibleFrom,
+          [](Bytes bytes, std::int16_t version) -> Result<std::vector<std::byte>> {
+            WEIR_TRY(const auto message, decode_all<M>(bytes, version, Trailing::refuse));
+            return encode_all(message, version);
+          },
+          [](Bytes bytes, std::int16_t version) -> Result<void> {
+            WEIR_TRY_VOID(decode_all<M>(bytes, version, Trailing::refuse));
+            return {};
+          },
+          [](Bytes bytes, std::int16_t version) {
+            const auto message = decode_all<M>(bytes, version);
+            return message ? log_string(*message) : to_string(message.error());
+          },
+          [](std::uint64_t seed, std::int16_t version) { return round_trip_with<M>(Fill{}, seed, version); }};
 }
 
 }  // namespace weir::protocol::testing

@@ -21,8 +21,7 @@ class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes), end_(bytes.size()) {}
   // `records` fields share the ownership of the frame, so that they may outlive the request.
-  explicit Reader(const SharedBytes& frame)
-      : bytes_(frame.view()), end_(frame.size()), owner_(frame.owner()) {}
+  explicit Reader(const SharedBytes& frame) : bytes_(frame.view()), end_(frame.size()), owner_(frame.owner()) {}
 
   [[nodiscard]] bool ok() const { return !failed_; }
   [[nodiscard]] Result<void> result() const;

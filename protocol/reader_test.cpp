@@ -117,7 +117,8 @@ TEST(LogString, HidesSecretsShowsBytesAsSizesAndLeavesOutDefaults) {
   request.upsertions[0].name = "ann\nforged line";
   request.upsertions[0].salted_password = Blob{as_bytes("hunter2")};
   const auto line = log_string(request);
-  EXPECT_EQ(line, "AlterUserScramCredentialsRequest{upsertions=[{name=\"ann?forged line\", salted_password=<hidden>}]}");
+  EXPECT_EQ(line,
+            "AlterUserScramCredentialsRequest{upsertions=[{name=\"ann?forged line\", salted_password=<hidden>}]}");
 
   FetchResponse fetch;
   EXPECT_EQ(log_string(fetch), "FetchResponse{}");

@@ -21,8 +21,9 @@ struct ParsedRequest {
   Reader body;                    // stands at the first byte of the body
 };
 
-// `frame` is what follows the int32 frame size. An unknown key is Errc::unsupported, whatever follows it. A version that
-// the API does not have is not an error here: ApiVersions answers such a request, the dispatcher refuses all others.
+// `frame` is what follows the int32 frame size. An unknown key is Errc::unsupported, whatever follows it. A version
+// that the API does not have is not an error here: ApiVersions answers such a request, the dispatcher refuses all
+// others.
 Result<ParsedRequest> parse_request(const SharedBytes& frame);
 
 // The answer's header. The caller has checked that the key is known.

@@ -30,7 +30,9 @@ TEST(RequestHeader, ClientIdKeepsItsInt16LengthInTheFlexibleHeaderAndATagByteFol
 
 TEST(RequestHeader, OldVersionsHaveNoTagByteAndANullClientIdIsLegal) {
   using namespace std::string_view_literals;
-  const auto request = parse_request(bytes_of("\0\0\0\x08\0\0\0\x07\xff\xff" "B"sv));
+  const auto request =
+      parse_request(bytes_of("\0\0\0\x08\0\0\0\x07\xff\xff"
+                             "B"sv));
   ASSERT_TRUE(request) << to_string(request.error());
   EXPECT_FALSE(request->client_id.has_value());
   EXPECT_EQ(as_text(request->body.rest()), "B");

@@ -134,6 +134,11 @@ struct UnknownTag {
 // The kFlexibleFrom of messages that have no flexible version.
 inline constexpr std::int16_t kNeverFlexible = std::numeric_limits<std::int16_t>::max();
 
+template <class M>
+constexpr bool has_version(std::int16_t version) {
+  return version >= M::kMinVersion && version <= M::kMaxVersion;
+}
+
 }  // namespace weir::protocol
 
 template <class View>

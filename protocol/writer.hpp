@@ -65,7 +65,7 @@ class Writer {
   void write_nullable_bytes(const std::optional<Blob>& value, std::string_view field, bool nullable = true);
   void write_records(const std::optional<BufferChain>& value, std::string_view field, bool nullable = true);
 
-  void write_presence(bool present) { write_int8(present ? 1 : -1); }       // of a nullable struct in its place
+  void write_presence(bool present) { write_int8(present ? 1 : -1); }        // of a nullable struct in its place
   void write_tagged_presence(bool present) { write_int8(present ? 1 : 0); }  // Kafka writes 0 here, not -1
 
   template <class T, class WriteOne>

@@ -40,7 +40,8 @@ TEST(Writer, TinyRecordsAreCopiedSoThatAGatheredWriteStaysShort) {
 
 TEST(Writer, FileRunsPassThroughWhateverTheirSize) {
   FetchResponse response = with_records({});
-  response.responses[0].partitions[0].records.emplace().append(FileRun{.handle = 3, .position = 0, .size = 10, .owner = {}});
+  response.responses[0].partitions[0].records.emplace().append(
+      FileRun{.handle = 3, .position = 0, .size = 10, .owner = {}});
   Writer out;
   ASSERT_TRUE(encode(out, 12, response));
   const auto chain = out.finish();
@@ -90,7 +91,10 @@ TEST(Writer, UnknownTagsAreKeptInOrderAndRefusedInAnOldVersion) {
   request.unknown_tags = {{7, Blob{as_bytes("a")}}, {300, Blob{as_bytes("bc")}}};
   const auto bytes = encode_all(request, 3);
   ASSERT_TRUE(bytes);
-  EXPECT_EQ(as_text(*bytes), "\x02\x07\x01" "a\xac\x02\x02" "bc"sv);
+  EXPECT_EQ(as_text(*bytes),
+            "\x02\x07\x01"
+            "a\xac\x02\x02"
+            "bc"sv);
   EXPECT_EQ(encode_all(request, 2).error().code, Errc::invalid_argument);
   std::swap(request.unknown_tags[0], request.unknown_tags[1]);
   EXPECT_EQ(encode_all(request, 3).error().code, Errc::invalid_argument) << "tags must ascend";

@@ -1,6 +1,7 @@
 """One header per schema file: plain structs with default values, and the declarations of their free functions."""
 import cpp
 
+LINE_MAX = 120
 BANNER = '// Made by tools/gen_messages from protocol/schemas/{source}. Do not edit.\n'
 
 
@@ -8,8 +9,13 @@ def struct_lines(message, struct, indent):
     pad = '  ' * indent
     lines = [f'{pad}struct {struct.name} {{']
     lines += member_lines(message, struct, pad + '  ')
-    lines += [f'{pad}  friend bool operator==(const {struct.name}&, const {struct.name}&) = default;', f'{pad}}};']
-    return lines
+    return lines + [equality(struct.name, pad + '  '), f'{pad}}};']
+
+
+def equality(name, pad):
+    head = f'{pad}friend bool operator==('
+    line = f'{head}const {name}&, const {name}&) = default;'
+    return line if len(line) <= LINE_MAX else f'{head}const {name}&,\n{" " * len(head)}const {name}&) = default;'
 
 
 def member_lines(message, struct, pad):
@@ -59,7 +65,7 @@ def message_lines(message):
         lines += struct_lines(message, struct, 1) + ['']
     members = member_lines(message, message.top, '  ')
     lines += members + ([''] if members else [])
-    lines += [f'  friend bool operator==(const {message.name}&, const {message.name}&) = default;', '};']
+    lines += [equality(message.name, '  '), '};']
     lines += [f'Result<void> decode(Reader& in, std::int16_t version, {message.name}& m);',
               f'Result<void> encode(Writer& out, std::int16_t version, const {message.name}& m);',
               f'std::string log_string(const {message.name}& m);']

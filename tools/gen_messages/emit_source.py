@@ -6,7 +6,7 @@ is emitted only around fields that some version lacks.
 import re
 
 import cpp
-from emit_header import BANNER
+from emit_header import BANNER, LINE_MAX
 
 READ_PLAIN = {'bool': 'read_bool', 'float64': 'read_float64', 'uuid': 'read_uuid', 'string': 'read_string',
               'bytes': 'read_bytes', 'records': 'read_records'} | {t: f'read_{t}' for t in cpp.INTS}
@@ -91,8 +91,12 @@ class Emitter:
             body.append(f'      case {field.tag}:')
             if lacks:
                 body += [f'        if ({lacks}) {{', '          return false;', '        }']
-            body += ['        ' + line for line in self.read_field(struct, field, struct.in_tags(field), True)]
-            body.append('        return true;')
+            read = self.read_field(struct, field, struct.in_tags(field), True) + ['return true;']
+            one_line = f'{body[-1]} {" ".join(read)}'
+            if not lacks and '{' not in one_line and len(one_line) <= LINE_MAX:
+                body[-1] = one_line
+            else:
+                body += ['        ' + line for line in read]
         return body + ['      default: return false;', '    }', '  });']
 
     def nullable_argument(self, field, versions):
@@ -205,8 +209,7 @@ class Emitter:
             self.describe_struct(struct)
         self.lines += ['}  // namespace', '']
         name = message.name
-        is_bad = f'version < {name}::kMinVersion || version > {name}::kMaxVersion'
-        refuse = [f'  if ({is_bad}) {{', '    return {Errc::unsupported, version};', '  }']
+        refuse = [f'  if (!has_version<{name}>(version)) {{', '    return {Errc::unsupported, version};', '  }']
         flexible = f'version >= {name}::kFlexibleFrom'
         self.lines += [f'Result<void> decode(Reader& in, std::int16_t version, {name}& m) {{', *refuse,
                        f'  in.set_flexible({flexible});', '  m = {};',
@@ -216,7 +219,20 @@ class Emitter:
                        '  return out.result();', '}', '',
                        f'std::string log_string(const {name}& m) {{', f'  LogLine log{{{name}::kName}};',
                        f'  {self.call("describe", "log", top, "m")};', '  return log.finish();', '}', '']
-        return '\n'.join(line.rstrip() for line in self.lines)
+        return '\n'.join(wrapped(line.rstrip()) for line in self.lines)
+
+
+def wrapped(line):
+    """A call that is too long for a line: its lambda goes below its first argument, or else becomes a block."""
+    head, found, lambda_ = line.partition(', [&](')
+    if len(line) <= LINE_MAX or not found:
+        return line
+    below = f'{" " * (head.index("(") + 1)}[&]({lambda_}'
+    if len(below) <= LINE_MAX:
+        return f'{head},\n{below}'
+    opening, body = line.split('{ ', 1)
+    pad = ' ' * (len(line) - len(line.lstrip()))
+    return f'{opening}{{\n{pad}  {body.removesuffix(" });")}\n{pad}}});'
 
 
 def mentions(name, text):

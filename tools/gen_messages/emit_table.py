@@ -23,9 +23,9 @@ struct ApiInfo {
   bool top_unstable = false;   // the top version is offered only with unstable.api.versions.enable
 };
 
-std::span<const ApiInfo> api_table();              // ascending keys
-const ApiInfo* find_api(std::int16_t key);         // nullptr for a key that no schema has
-std::string_view api_name(std::int16_t key);       // "unknown" for such a key
+std::span<const ApiInfo> api_table();         // ascending keys
+const ApiInfo* find_api(std::int16_t key);    // nullptr for a key that no schema has
+std::string_view api_name(std::int16_t key);  // "unknown" for such a key
 // 1 or 2. The schemas' flexible range is open, so that too high a version is parsed as the newest form.
 std::int16_t request_header_version(std::int16_t key, std::int16_t version);
 // 0 or 1. Always 0 for ApiVersions: the client does not know yet what the broker speaks.

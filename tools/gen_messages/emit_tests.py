@@ -31,7 +31,7 @@ def fill_field(message, struct, field):
 
 
 def chunk(number, files):
-    includes = ''.join(f'#include "protocol/gen/{stem}.hpp"\n' for _, stem, _ in files)
+    includes = ''.join(f'#include "protocol/gen/{stem}.hpp"\n' for _, stem, _ in sorted(files, key=lambda f: f[1]))
     messages = [m for _, _, ms in files for m in ms]
     fills = '\n'.join(fill_struct(m, s) for m in messages for s in m.structs + [m.top])
     rows = ''.join(f'  all.push_back(test_message<{m.name}>(\n      [](Filler& fill, std::int16_t version, '
