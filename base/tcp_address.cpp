@@ -24,7 +24,7 @@ Result<std::vector<SocketAddress>> resolve(const Endpoint& endpoint, AddressUse 
   const auto port = std::to_string(endpoint.port);
   const auto* host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
   if (const auto error = ::getaddrinfo(host, port.c_str(), &hints, &found); error != 0) {
-    return {Errc::not_found, error};
+    return Error{Errc::not_found, error};
   }
   std::vector<SocketAddress> all;
   for (const auto* entry = found; entry != nullptr; entry = entry->ai_next) {

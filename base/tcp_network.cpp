@@ -128,14 +128,14 @@ Result<OwnedSocket> bound_socket(const SocketAddress& address, std::uint16_t por
   OwnedSocket socket{new_socket(address)};
   const int on = 1;
   if (socket.get() < 0) {
-    return {Errc::invalid_argument, errno};
+    return Error{Errc::invalid_argument, errno};
   }
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (::bind(socket.get(), address.get(), address.size) != 0 || ::listen(socket.get(), kBacklog) != 0) {
     if (errno == EADDRINUSE) {
-      return {Errc::in_use, port};
+      return Error{Errc::in_use, port};
     }
-    return {Errc::invalid_argument, errno};
+    return Error{Errc::invalid_argument, errno};
   }
   return socket;
 }

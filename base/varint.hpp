@@ -34,20 +34,36 @@ std::size_t decode_long_uvarint64(Bytes bytes, std::uint64_t& value);
 }  // namespace detail
 
 // Each decoder returns how many bytes the value took, or 0 when `bytes` ends inside it or it is too long; then `value`
-// is unspecified. One-byte values, the common case in records, stay inline.
-inline std::size_t decode_uvarint32(Bytes bytes, std::uint32_t& value) {
-  if (!bytes.empty() && std::to_integer<std::uint8_t>(bytes[0]) < 0x80U) {
-    value = std::to_integer<std::uint32_t>(bytes[0]);
-    return 1;
-  }
-  return detail::decode_long_uvarint32(bytes, value);
-}
+// is unspecified. Values of one and two bytes, nearly all in records, stay inline.
 inline std::size_t decode_uvarint64(Bytes bytes, std::uint64_t& value) {
-  if (!bytes.empty() && std::to_integer<std::uint8_t>(bytes[0]) < 0x80U) {
-    value = std::to_integer<std::uint64_t>(bytes[0]);
-    return 1;
+  if (bytes.size() >= 2) {
+    const auto first = std::to_integer<std::uint32_t>(bytes[0]);
+    const auto second = std::to_integer<std::uint32_t>(bytes[1]);
+    if (first < 0x80U) {
+      value = first;
+      return 1;
+    }
+    if (second < 0x80U) {
+      value = (first & 0x7fU) | (second << 7U);
+      return 2;
+    }
   }
   return detail::decode_long_uvarint64(bytes, value);
+}
+inline std::size_t decode_uvarint32(Bytes bytes, std::uint32_t& value) {
+  if (bytes.size() >= 2) {
+    const auto first = std::to_integer<std::uint32_t>(bytes[0]);
+    const auto second = std::to_integer<std::uint32_t>(bytes[1]);
+    if (first < 0x80U) {
+      value = first;
+      return 1;
+    }
+    if (second < 0x80U) {
+      value = (first & 0x7fU) | (second << 7U);
+      return 2;
+    }
+  }
+  return detail::decode_long_uvarint32(bytes, value);
 }
 inline std::size_t decode_varint32(Bytes bytes, std::int32_t& value) {
   std::uint32_t raw = 0;

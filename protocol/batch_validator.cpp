@@ -11,7 +11,7 @@ namespace {
 constexpr bool kBeforeLog = true;
 constexpr bool kInLog = false;
 
-BatchRefusal refuse(RefusalCode code, bool before_log, std::string_view reason) {
+BatchRefusal refuse(ErrorCode code, bool before_log, std::string_view reason) {
   return {.code = code, .before_log = before_log, .reason = reason};
 }
 
@@ -40,7 +40,7 @@ Cut cut_batch(Bytes bytes, std::size_t& size) {
 }
 
 BatchRefusal bad_frame() {
-  auto refusal = refuse(RefusalCode::corrupt_message, kBeforeLog, "magic or length of a batch is impossible");
+  auto refusal = refuse(ErrorCode::corrupt_message, kBeforeLog, "magic or length of a batch is impossible");
   refusal.error_message = refusal.reason;
   return refusal;
 }
@@ -49,21 +49,21 @@ BatchRefusal bad_frame() {
 std::optional<BatchRefusal> check_frame(Bytes records, const BatchContext& context, Bytes& batch) {
   std::size_t size = 0;
   switch (cut_batch(records, size)) {
-    case Cut::nothing: return refuse(RefusalCode::invalid_record, kBeforeLog, "no record batch");
+    case Cut::nothing: return refuse(ErrorCode::invalid_record, kBeforeLog, "no record batch");
     case Cut::corrupt: return bad_frame();
     case Cut::batch: break;
   }
   batch = records.first(size);
   if (load_be<std::int8_t>(batch, kMagicAt) != kMagic) {
-    return refuse(RefusalCode::invalid_record, kBeforeLog, "record batch of an old format");
+    return refuse(ErrorCode::invalid_record, kBeforeLog, "record batch of an old format");
   }
   if (size > kAttributesAt + 1 && context.produce_version < 7 &&
       (load_be<std::uint16_t>(batch, kAttributesAt) & kCodecMask) == static_cast<unsigned>(Codec::zstd)) {
-    return refuse(RefusalCode::unsupported_compression_type, kBeforeLog, "zstd needs Produce version 7");
+    return refuse(ErrorCode::unsupported_compression_type, kBeforeLog, "zstd needs Produce version 7");
   }
   std::size_t second_size = 0;
   switch (cut_batch(records.subspan(size), second_size)) {
-    case Cut::batch: return refuse(RefusalCode::invalid_record, kBeforeLog, "more than one record batch");
+    case Cut::batch: return refuse(ErrorCode::invalid_record, kBeforeLog, "more than one record batch");
     case Cut::corrupt: return bad_frame();
     case Cut::nothing: break;
   }
@@ -74,30 +74,30 @@ std::optional<BatchRefusal> check_frame(Bytes records, const BatchContext& conte
 
 std::optional<BatchRefusal> check_header(Bytes bytes, const BatchRules& rules, const BatchContext& context) {
   if (context.origin == BatchOrigin::client && load_be<std::int64_t>(bytes, kBaseOffsetAt) != 0) {
-    return refuse(RefusalCode::invalid_record, kInLog, "base offset is not 0");
+    return refuse(ErrorCode::invalid_record, kInLog, "base offset is not 0");
   }
   if (std::ssize(bytes) > rules.max_message_bytes) {
-    return refuse(RefusalCode::message_too_large, kBeforeLog, "batch is over max.message.bytes");
+    return refuse(ErrorCode::message_too_large, kBeforeLog, "batch is over max.message.bytes");
   }
   const auto parsed = RecordBatchView::parse(bytes);
   if (!parsed || !parsed->crc_ok()) {
-    return refuse(RefusalCode::corrupt_message, kBeforeLog, "batch is shorter than a header or its checksum is wrong");
+    return refuse(ErrorCode::corrupt_message, kBeforeLog, "batch is shorter than a header or its checksum is wrong");
   }
   const auto& batch = *parsed;
   if (!batch.codec()) {
-    return refuse(RefusalCode::unknown_server_error, kInLog, "unknown codec");
+    return refuse(ErrorCode::unknown_server_error, kInLog, "unknown codec");
   }
   if (context.origin != BatchOrigin::client) {
     return std::nullopt;
   }
   if (batch.record_count() <= 0 || std::int64_t{batch.last_offset_delta()} + 1 != batch.record_count()) {
-    return refuse(RefusalCode::invalid_record, kInLog, "record count and last offset delta do not agree");
+    return refuse(ErrorCode::invalid_record, kInLog, "record count and last offset delta do not agree");
   }
   if (batch.is_control()) {
-    return refuse(RefusalCode::invalid_record, kInLog, "clients may not write control batches");
+    return refuse(ErrorCode::invalid_record, kInLog, "clients may not write control batches");
   }
   if (batch.has_producer() && batch.base_sequence() < 0) {
-    return refuse(RefusalCode::invalid_record, kInLog, "negative sequence with a producer id");
+    return refuse(ErrorCode::invalid_record, kInLog, "negative sequence with a producer id");
   }
   return std::nullopt;
 }
@@ -186,7 +186,7 @@ Walked walk_records(const RecordBatchView& batch, const BatchRules& rules, const
 }
 
 BatchRefusal refuse_records(Walk walk) {
-  auto refusal = refuse(walk.bad_timestamp ? RefusalCode::invalid_timestamp : RefusalCode::invalid_record, kInLog,
+  auto refusal = refuse(walk.bad_timestamp ? ErrorCode::invalid_timestamp : ErrorCode::invalid_record, kInLog,
                         walk.bad_timestamp ? "record timestamps out of range" : "records without a key");
   if (walk.bad_timestamp) {
     refusal.error_message = "Some records were refused because of their timestamps.";
@@ -250,11 +250,11 @@ BatchVerdict accept(const RecordBatchView& batch, const BatchRules& rules, const
   if (target != *batch.codec() || !walk.offsets_consecutive) {
     auto rebuilt = rebuild(batch, target, rules, walk);
     if (!rebuilt) {
-      return refuse(RefusalCode::unknown_server_error, kInLog, "batch cannot be rebuilt in the topic's codec");
+      return refuse(ErrorCode::unknown_server_error, kInLog, "batch cannot be rebuilt in the topic's codec");
     }
     valid.rewritten = std::move(*rebuilt);
     if (std::ssize(valid.rewritten) > rules.max_message_bytes) {
-      return refuse(RefusalCode::message_too_large, kBeforeLog, "recompressed batch is over max.message.bytes");
+      return refuse(ErrorCode::message_too_large, kBeforeLog, "recompressed batch is over max.message.bytes");
     }
   } else if (batch.timestamp_type() != rules.timestamp_type || batch.max_timestamp() != max_timestamp) {
     valid.rewritten.assign(batch.bytes().begin(), batch.bytes().end());
@@ -280,14 +280,14 @@ BatchVerdict validate_batch(Bytes records, const BatchRules& rules, const BatchC
   Walk walk;
   switch (walk_records(batch, rules, context, walk)) {
     case Walked::all: break;
-    case Walked::malformed: return refuse(RefusalCode::invalid_record, kInLog, "a record is cut or contradicts itself");
-    case Walked::junk_behind: return refuse(RefusalCode::invalid_record, kInLog, "bytes behind the last record");
-    case Walked::undecodable: return refuse(RefusalCode::unknown_server_error, kInLog, "payload is not in its codec");
+    case Walked::malformed: return refuse(ErrorCode::invalid_record, kInLog, "a record is cut or contradicts itself");
+    case Walked::junk_behind: return refuse(ErrorCode::invalid_record, kInLog, "bytes behind the last record");
+    case Walked::undecodable: return refuse(ErrorCode::unknown_server_error, kInLog, "payload is not in its codec");
     case Walked::too_much:
       if (context.expansion_budget < kExpansionMax) {
         return BatchOverBudget{};
       }
-      return refuse(RefusalCode::invalid_record, kInLog, "batch expands beyond all bounds");
+      return refuse(ErrorCode::invalid_record, kInLog, "batch expands beyond all bounds");
   }
   if (walk.error_count > 0) {
     return refuse_records(std::move(walk));

@@ -12,6 +12,7 @@
 
 #include "base/bytes.hpp"
 #include "base/compression.hpp"
+#include "protocol/errors.hpp"
 #include "protocol/record_batch.hpp"
 
 namespace weir::protocol {
@@ -42,16 +43,6 @@ struct BatchContext {
 // No batch may expand to more, whatever the budget: a bomb that Kafka would walk to its end.
 inline constexpr std::size_t kExpansionMax = (std::size_t{1} << 31U) - 1;
 
-// The values are the protocol's error codes.
-enum class RefusalCode : std::int16_t {
-  unknown_server_error = -1,
-  corrupt_message = 2,
-  message_too_large = 10,
-  invalid_timestamp = 32,
-  unsupported_compression_type = 76,
-  invalid_record = 87,
-};
-
 struct RecordError {
   std::int32_t batch_index = 0;  // of the record in its batch
   std::string message;
@@ -61,7 +52,9 @@ struct RecordError {
 inline constexpr std::size_t kRecordErrorsMax = 1000;
 
 struct BatchRefusal {
-  RefusalCode code = RefusalCode::unknown_server_error;
+  // unknown_server_error, corrupt_message, message_too_large, invalid_timestamp, unsupported_compression_type or
+  // invalid_record.
+  ErrorCode code = ErrorCode::unknown_server_error;
   bool before_log = false;    // the answer's log start offset is -1, as for all that Kafka's log never looked at
   std::string_view reason;    // for our log and metrics; static text
   std::string error_message;  // for the answer; empty: null there, as with Kafka
