@@ -1,5 +1,7 @@
 #include "base/config_row.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -70,7 +72,7 @@ template <class Number>
 Problem check_number(const ConfigRow& row, std::string_view text, const char* type) {
   const auto value = number_from<Number>(text);
   if (!value) {
-    return invalid(row, text, std::string("not a number of type ") + type);
+    return invalid(row, text, fmt::format("not a number of type {}", type));
   }
   return check_range(row, text, *value);
 }

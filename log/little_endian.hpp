@@ -16,7 +16,9 @@ void put(std::vector<std::byte>& out, Int value) {
   store_le<Int>(out, at, value);
 }
 inline void put(std::vector<std::byte>& out, Bytes bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  const auto at = out.size();
+  out.resize(at + bytes.size());  // not insert(): g++ 12 warns falsely of its copy at -O2
+  std::copy(bytes.begin(), bytes.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
 }
 inline void put(std::vector<std::byte>& out, const Uuid& id) {
   put(out, Bytes{id.bytes});
