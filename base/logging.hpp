@@ -2,7 +2,7 @@
 // text is made only if the level is on. Any thread; lines of several threads never mix.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdint>

@@ -14,6 +14,9 @@
 
 namespace weir {
 namespace {
+// What one connection may send before the others of its loop have their turn: a fast reader of a large answer could
+// else keep the loop for as long as it likes.
+constexpr std::size_t kTurnBytesMax = 2U << 20U;
 constexpr std::size_t kPartsMax = 64;  // memory pieces of one sendmsg; a chain with more takes several
 
 bool would_block(int number) {
@@ -44,6 +47,7 @@ class TcpCore final : public IoThread::Watcher, public std::enable_shared_from_t
   enum class Progress : std::uint8_t { done, blocked, failed };
   std::optional<Result<std::size_t>> try_read();
   Progress try_write();
+  void continue_write();
   Progress send_memory();
   Progress send_file(const FileRun& run);
   void advance(std::size_t sent);
@@ -64,6 +68,8 @@ class TcpCore final : public IoThread::Watcher, public std::enable_shared_from_t
   BufferChain sending_;
   std::size_t piece_ = 0;  // of sending_
   std::size_t sent_of_piece_ = 0;
+  std::size_t turn_bytes_ = 0;
+  bool yielded_ = false;  // a task that goes on with the write is posted
   UniqueFunction<void(Result<void>)> on_written_;
 };
 
@@ -123,8 +129,17 @@ void TcpCore::write(BufferChain data, UniqueFunction<void(Result<void>)> done) {
 }
 
 TcpCore::Progress TcpCore::try_write() {
+  turn_bytes_ = 0;
   while (piece_ < sending_.pieces().size()) {
-    if (!writable_) {
+    if (!writable_ || yielded_) {
+      return Progress::blocked;
+    }
+    if (turn_bytes_ >= kTurnBytesMax) {
+      yielded_ = true;
+      loop_.post([self = shared_from_this()] {
+        self->yielded_ = false;
+        self->continue_write();
+      });
       return Progress::blocked;
     }
     const auto* run = std::get_if<FileRun>(&sending_.pieces()[piece_]);
@@ -168,7 +183,7 @@ TcpCore::Progress TcpCore::send_memory() {
 
 TcpCore::Progress TcpCore::send_file(const FileRun& run) {
   off_t position = run.position + static_cast<std::int64_t>(sent_of_piece_);
-  const auto sent = ::sendfile(socket_, run.handle, &position, run.size - sent_of_piece_);
+  const auto sent = ::sendfile(socket_, run.handle, &position, std::min(run.size - sent_of_piece_, kTurnBytesMax));
   if (sent > 0) {
     advance(static_cast<std::size_t>(sent));
     return Progress::done;
@@ -185,6 +200,7 @@ TcpCore::Progress TcpCore::send_file(const FileRun& run) {
 }
 
 void TcpCore::advance(std::size_t sent) {
+  turn_bytes_ += sent;
   while (sent > 0) {
     const auto size = std::visit(
         [](const auto& piece) {
@@ -205,18 +221,23 @@ void TcpCore::advance(std::size_t sent) {
   }
 }
 
+void TcpCore::continue_write() {
+  if (!writable_ || !on_written_) {
+    return;
+  }
+  if (const auto progress = try_write(); progress != Progress::blocked) {
+    sending_ = {};
+    auto done = std::exchange(on_written_, {});
+    done(progress == Progress::done ? Result<void>{} : Result<void>{Errc::closed});
+  }
+}
+
 void TcpCore::on_ready(bool readable, bool writable, bool hung_up) {
   const auto self = shared_from_this();  // a continuation may destroy the stream
   hung_up_ = hung_up_ || hung_up;
   readable_ = readable_ || readable || hung_up;
   writable_ = writable_ || writable;
-  if (writable_ && on_written_) {
-    if (const auto progress = try_write(); progress != Progress::blocked) {
-      sending_ = {};
-      auto done = std::exchange(on_written_, {});
-      done(progress == Progress::done ? Result<void>{} : Result<void>{Errc::closed});
-    }
-  }
+  continue_write();
   if (readable_ && on_read_ && socket_ >= 0) {
     if (const auto result = try_read()) {
       auto done = std::exchange(on_read_, {});

@@ -87,6 +87,7 @@ struct SimDisk::State {
     return total;
   }
   [[nodiscard]] std::int64_t free() const { return std::max<std::int64_t>(0, capacity - used()); }
+  [[nodiscard]] bool limited() const { return capacity != kDefaultCapacity; }  // else no write asks how full it is
 
   mutable std::mutex mutex;
   Random random;
@@ -135,7 +136,7 @@ class SimFile final : public File {
     }
     const auto end = position + static_cast<std::int64_t>(total);
     const auto growth = end - inode_->charged_bytes();
-    if (growth > 0) {
+    if (growth > 0 && state_->limited()) {
       if (const auto free = state_->free(); growth > free) {
         inode_->write(position, parts, total - std::min(total, static_cast<std::size_t>(growth - free)));
         return {Errc::disk_full, free};
