@@ -37,7 +37,7 @@ class Group {
   Group& operator=(const Group&) = delete;
 
   void join(JoinRequest request, Ticket ticket, Now now, GroupEffects& out);
-  void sync(SyncRequest request, Ticket ticket, Now now, GroupEffects& out);
+  void sync(SyncRequest request, Ticket ticket, GroupEffects& out);
   ErrorCode heartbeat(const Sender& sender, Now now);
   LeaveAnswer leave(const std::vector<LeavingMember>& leaving, Now now, GroupEffects& out);
   // May this sender commit offsets? A yes keeps the sender's session alive.

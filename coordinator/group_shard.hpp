@@ -53,6 +53,7 @@ class GroupShard {
   [[nodiscard]] std::vector<FetchedTopic> fetch_all(const std::string& group_id) const;
   [[nodiscard]] GroupFacts describe(const std::string& group_id) const;
   [[nodiscard]] std::vector<ListedGroup> list() const;
+  [[nodiscard]] std::size_t group_count() const { return slots_.size(); }
 
   [[nodiscard]] Millis next_deadline() const;  // monotonic; kNever if nothing is due ever
   void tick(Now now, Effects& out);
@@ -62,40 +63,56 @@ class GroupShard {
   // The append that take_append() gave is durable at `base_offset`, or was refused.
   void appended(Result<Offset> outcome, Now now, Effects& out);
 
-  [[nodiscard]] std::int64_t log_bytes() const { return log_bytes_; }    // key and value bytes that a replay reads
-  [[nodiscard]] std::int64_t live_bytes() const { return live_bytes_; }  // of these, what is still true
+  // Key and value bytes that a replay would read; of these, what is still true (counted anew: slow, for tests).
+  [[nodiscard]] std::int64_t log_bytes() const { return log_bytes_; }
+  [[nodiscard]] std::int64_t live_bytes() const;
 
  private:
   struct Slot;
   struct Write;
-  using Slots = std::map<std::string, std::unique_ptr<Slot>, std::less<>>;
+  using Change = std::pair<OffsetKey, std::optional<CommittedOffset>>;  // nullopt: a tombstone
 
-  Slot* find(const std::string& group_id) const;
+  [[nodiscard]] Slot* find(const std::string& group_id) const;
   Slot& find_or_make(const std::string& group_id, Now now);
-  void apply(Slot& slot, GroupEffects& effects, Effects& out, std::optional<Answer> answer_when_durable = {});
+  // Puts what a group asked for into the queue and its answers where they belong; `last` waits for the writes, if any.
+  void apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Effects& out);
+  void write_offsets(Slot& slot, std::vector<Change> changes, std::vector<Answer> answers, bool delete_group);
   void queue(Write write);
-  void settle(Slot& slot);
   void finish(Write& write, ErrorCode error, Now now, Effects& out);
-  void note_live(std::size_t before, std::size_t after);
-  void write_offsets(Slot& slot, std::vector<std::pair<OffsetKey, std::optional<CommittedOffset>>> values,
-                     std::vector<Answer> answers, bool deletes_group);
+  // Forgets a group of which nothing is left, else files its next deadline.
+  void settle(const std::string& group_id);
+
+  // group_shard_upkeep.cpp
   void expire_offsets(Now now, Effects& out);
   void plan_reappend();
+  void reappend_done(Result<Offset> outcome, Effects& out);
+  template <class Visit>
+  void for_each_live_record(Visit&& visit) const;
 
   const GroupConfig& config_;
   Random random_;
-  Slots slots_;
-  std::set<std::pair<Millis, Slot*>> deadlines_;
+  std::map<std::string, std::unique_ptr<Slot>> slots_;
+  std::set<std::pair<Millis, std::string>> deadlines_;
   Millis next_expiry_ms_ = kNever;
 
   std::deque<Write> queued_;
   std::deque<Write> under_way_;
   WriteId next_write_ = 1;
+
+  std::deque<LogRecord> reappend_;        // live state still to be written again; nothing else is appended before it
+  std::optional<Offset> reappend_start_;  // where the first of it went
+  bool reappending_ = false;              // the append under way is a part of it
+  bool start_at_next_append_ = false;     // there was no live state to write again
+  std::int64_t reappended_bytes_ = 0;
+  std::int64_t under_way_bytes_ = 0;
   std::int64_t log_bytes_ = 0;
-  std::int64_t live_bytes_ = 0;
-  std::int64_t reappend_retry_at_ = 0;  // log_bytes_ below which a refused re-append is not tried again
-  std::optional<Offset> reappend_start_;
-  bool has_unknown_records_ = false;  // kinds of a later build: writing live state anew would lose them
+  std::int64_t reappend_check_at_ = 0;  // log_bytes_ at which it may be worth it again
+  bool has_unknown_records_ = false;    // kinds of a later build: writing live state anew would lose them
 };
+
+// What a group client is told when its record could not be appended, as Kafka maps it.
+ErrorCode append_error(Errc code);
+// The answer of the same kind that says `error` to all of it.
+void refuse(Answer& answer, ErrorCode error);
 
 }  // namespace weir::group

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/bytes.hpp"
+#include "base/ids.hpp"
 #include "base/result.hpp"
 
 namespace weir::group {
