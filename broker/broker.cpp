@@ -1,6 +1,7 @@
 #include "broker/broker.hpp"
 
 #include "base/logging.hpp"
+#include "broker/group_service.hpp"
 #include "coordinator/metadata/producer_ids.hpp"
 
 namespace weir::broker {
@@ -63,6 +64,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
     return false;
   }
   log_ = std::move(*opened);
+  groups_ = std::make_unique<GroupService>(config_, runtime_, *controller_, *log_, metrics_);
   controller_->add_listener(*this);
   services_ = std::make_unique<Services>(Services{.config = config_,
                                                   .runtime = runtime_,
@@ -75,7 +77,9 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                                                   .waiters = waiters_,
                                                   .fetch_sessions = fetch_sessions_,
                                                   .memory = memory_,
-                                                  .topics = topics_});
+                                                  .topics = topics_,
+                                                  .groups = *groups_});
+  groups_->start();
   return true;
 }
 
@@ -111,6 +115,7 @@ void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::
     for (std::size_t i = 0; i < topic->partitions.size(); ++i) { log_->remove({topic->id, static_cast<std::int32_t>(i)}); }
     topics_.forget(topic->id);
   }
+  if (!changes.topics_deleted.empty()) { groups_->topics_deleted(changes.topics_deleted); }
   for (const auto& ids : {changes.topics_created, changes.topics_changed}) {
     for (const auto& id : ids) {
       if (const auto& topic = after.find_topic(id)) { create_partitions(*topic); }
@@ -129,11 +134,13 @@ void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::
 void Broker::stop(Task done) {
   const auto finished = std::make_shared<Task>(std::move(done));
   server_->stop([this, finished] {
-    log_->stop([this, finished] {
-      if (const auto marked = folder_->mark_clean_shutdown(); !marked) {
-        WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_, to_string(marked.error()));
-      }
-      runtime_.io.front()->post([finished] { (*finished)(); });
+    groups_->stop([this, finished] {
+      log_->stop([this, finished] {
+        if (const auto marked = folder_->mark_clean_shutdown(); !marked) {
+          WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_, to_string(marked.error()));
+        }
+        runtime_.io.front()->post([finished] { (*finished)(); });
+      });
     });
   });
 }

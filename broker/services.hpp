@@ -19,6 +19,8 @@ class ProducerIdSource;
 
 namespace weir::broker {
 
+class GroupService;
+
 struct Services {
   const Config& config;
   Runtime& runtime;
@@ -32,6 +34,7 @@ struct Services {
   FetchSessions& fetch_sessions;
   RequestMemory& memory;
   TopicSettings& topics;
+  GroupService& groups;
 };
 
 }  // namespace weir::broker

@@ -51,6 +51,7 @@ struct ReadLimits {
   std::size_t bytes_max = 0;
   bool first_batch_whole = false;  // deliver the first batch even when it is larger than bytes_max
   Offset bound{0};                 // batches that end beyond it are not delivered: high watermark or last stable offset
+  bool in_memory = false;          // no file runs: the caller looks at the bytes itself
 };
 
 struct ReadOutcome {

@@ -113,7 +113,7 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
         break;
       }
       const auto& segment = cursor.segment();
-      if (entry.size >= kFileRunFrom && segment->file().handle() >= 0) {
+      if (entry.size >= kFileRunFrom && !limits.in_memory && segment->file().handle() >= 0) {
         chain.append(FileRun{segment->file().handle(), entry.position, entry.size, segment});
       } else {
         const auto into = chain.room_for(entry.size);

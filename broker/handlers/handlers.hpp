@@ -10,6 +10,15 @@
   ROW(Fetch)                   \
   ROW(ListOffsets)             \
   ROW(Metadata)                \
+  ROW(OffsetCommit)            \
+  ROW(OffsetFetch)             \
+  ROW(FindCoordinator)         \
+  ROW(JoinGroup)               \
+  ROW(Heartbeat)               \
+  ROW(LeaveGroup)              \
+  ROW(SyncGroup)               \
+  ROW(DescribeGroups)          \
+  ROW(ListGroups)              \
   ROW(ApiVersions)             \
   ROW(CreateTopics)            \
   ROW(DeleteTopics)            \
@@ -20,7 +29,9 @@
   ROW(AlterConfigs)            \
   ROW(DescribeLogDirs)         \
   ROW(CreatePartitions)        \
+  ROW(DeleteGroups)            \
   ROW(IncrementalAlterConfigs) \
+  ROW(OffsetDelete)            \
   ROW(DescribeCluster)         \
   ROW(DescribeTopicPartitions)
 
