@@ -21,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from harness import paths  # noqa: E402
 from harness.broker import check_installed  # noqa: E402
 from harness.child import kill_all  # noqa: E402
-from harness.context import Context, check_expected  # noqa: E402
+from harness.context import SUITE_ITSELF, Context, check_expected  # noqa: E402
 from harness.results import Results  # noqa: E402
 
 # The longest first, so that the two lanes end at about the same time.
@@ -54,7 +54,7 @@ def run_suite(context: Context):
     try:
         importlib.import_module(f"{context.suite}.suite").run(context)
     except Exception:
-        context.results.report(context.suite, "suite", False, time.monotonic() - start, "\n" + traceback.format_exc())
+        context.results.report(context.suite, SUITE_ITSELF, False, time.monotonic() - start, "\n" + traceback.format_exc())
     check_expected(context)
     print(f"---- {context.suite}: {time.monotonic() - start:.0f} s", flush=True)
 

@@ -32,7 +32,8 @@ copy_jars() {  # NAME
   fi
   say "fetching the jars of $1"
   rm -rf "$lib"
-  mvn -q -B --color never -f "$pom" dependency:copy-dependencies -DoutputDirectory="$lib"
+  # Even when quiet Maven prints colour codes around nothing.
+  mvn -q -B -f "$pom" dependency:copy-dependencies -DoutputDirectory="$lib" 2>&1 | sed -e 's/\x1b\[[0-9;]*m//g' -e '/^$/d'
   (cd "$lib" && sha256sum --quiet -c "$sums")
   [ "$(ls "$lib" | wc -l)" = "$(wc -l <"$sums")" ] || { say "jars beyond those in $sums"; exit 1; }
 }

@@ -10,12 +10,14 @@ import shutil
 import socket
 import struct
 import tempfile
+import time
 
 from harness import paths
 from harness.child import Child, Deadline
 from harness.ports import free_port
 
-START_SECONDS = 60
+# Generous, for a machine that does much else: a broker that hangs is told from one that is slow soon enough.
+START_SECONDS = 120
 STOP_SECONDS = 60
 # Kafka's names, so both kinds take them. Without the first, each first join of a group would wait three seconds.
 DEFAULTS = {"group.initial.rebalance.delay.ms": 0}
@@ -99,10 +101,13 @@ class WeirBroker(Broker):
         return Child(command, self.log)
 
     def start(self):
+        """Its log must name the address too; that line may come a moment after the first answer."""
         super().start()
-        text = self.log.read_text(errors="replace")
-        if not re.search(rf"listening on {re.escape(self.address)}\b", text):
-            raise RuntimeError(f"weir answers on {self.address} but its log does not say so\n{self.child.tail()}")
+        deadline = Deadline(10)
+        while not re.search(rf"listening on {re.escape(self.address)}\b", self.log.read_text(errors="replace")):
+            if deadline.passed or not self.child.running():
+                raise RuntimeError(f"weir answers on {self.address} but its log does not say so\n{self.child.tail()}")
+            time.sleep(0.02)
 
 
 class KafkaBroker(Broker):

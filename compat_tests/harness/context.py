@@ -12,6 +12,8 @@ from harness.results import Results
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 CRASH_COUNT = 100_000
 CRASH_TOPIC_PARTITIONS = 6
+# The name under which a suite reports that it broke outside of any test.
+SUITE_ITSELF = "suite"
 # The last tenth of a crash run is sent only when the broker was killed: "before the last send" by construction.
 CRASH_GATE = CRASH_COUNT - CRASH_COUNT // 10
 
@@ -63,8 +65,9 @@ class Context:
 def check_expected(context: Context):
     """The list of expected passes is exact: a test that did not run and one that nobody listed are both failures."""
     expected = set(context.expected_passes())
-    seen = context.results.seen(context.suite)
-    for name in sorted(expected - seen):
-        context.results.report(context.suite, name, False, 0, "did not run")
+    seen = context.results.seen(context.suite) - {SUITE_ITSELF}
+    missing = sorted(expected - seen)
+    if missing:
+        context.results.report(context.suite, "all_expected_tests_ran", False, 0, f"missing {len(missing)}: {', '.join(missing)}")
     for name in sorted(seen - expected):
         context.results.report(context.suite, f"{name} (listed)", False, 0, "ran but is not in expected_passes.txt")

@@ -28,7 +28,8 @@ class AdminClient {
   rd_kafka_resp_err_t alter_config(const std::string& topic, const Options& config);
   rd_kafka_resp_err_t delete_records(const std::string& topic, int partition, std::int64_t before);
   rd_kafka_resp_err_t delete_group(const std::string& group);
-  rd_kafka_resp_err_t alter_group_offset(const std::string& group, const std::string& topic, int partition, std::int64_t to);
+  rd_kafka_resp_err_t alter_group_offset(const std::string& group, const std::string& topic, int partition,
+                                         std::int64_t to);
   rd_kafka_resp_err_t delete_group_offset(const std::string& group, const std::string& topic, int partition);
 
   struct ConfigValue {

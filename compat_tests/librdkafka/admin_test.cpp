@@ -11,7 +11,9 @@ namespace compat {
 
 namespace {
 
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }  // a poll, bounded by until()
+void pause() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}  // a poll, bounded by until()
 
 TEST(Admin, CreatesGrowsAndDeletesTopicsAndRefusesWhatIsWrong) {
   AdminClient admin;
@@ -36,8 +38,9 @@ TEST(Admin, AlterConfigsReplacesAllThatWasSetOnATopic) {
   EXPECT_EQ(told.at("retention.ms"), (Value{"86400000", false}));
   EXPECT_EQ(told.at("cleanup.policy"), (Value{"delete", true}));
   EXPECT_EQ(admin.alter_config("configured", {{"max.message.bytes", "2000000"}}), RD_KAFKA_RESP_ERR_NO_ERROR);
-  until("the new value is told", [&] { return admin.describe_config("configured").at("max.message.bytes").text == "2000000"; },
-        pause);
+  until(
+      "the new value is told",
+      [&] { return admin.describe_config("configured").at("max.message.bytes").text == "2000000"; }, pause);
   told = admin.describe_config("configured");
   EXPECT_EQ(told.at("retention.ms"), (Value{"604800000", true})) << "a key that was not named goes back to its default";
   EXPECT_EQ(admin.alter_config("configured", {{"max.message.bytes", "a lot"}}), RD_KAFKA_RESP_ERR_INVALID_CONFIG);
@@ -48,14 +51,17 @@ TEST(Admin, DeleteRecordsMovesTheStartOfOnePartition) {
   const std::string topic = "trimmed";
   admin.create_topic_and_wait(topic, 2);
   const auto producer = make_producer({{"enable.idempotence", "true"}}, nullptr);
-  for (int number = 0; number < 200; ++number) { send(*producer, {.topic = topic, .partition = number % 2, .value = "x"}); }
+  for (int number = 0; number < 200; ++number) {
+    send(*producer, {.topic = topic, .partition = number % 2, .value = "x"});
+  }
   flush(*producer);
   EXPECT_EQ(admin.delete_records(topic, 0, 40), RD_KAFKA_RESP_ERR_NO_ERROR);
   EXPECT_EQ(admin.delete_records(topic, 0, 101), RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
   using Bounds = std::pair<std::int64_t, std::int64_t>;
   const auto bounds = [&](std::int32_t partition) {
     Bounds found{-1, -1};
-    EXPECT_EQ(producer->query_watermark_offsets(topic, partition, &found.first, &found.second, kWaitMs), RdKafka::ERR_NO_ERROR);
+    EXPECT_EQ(producer->query_watermark_offsets(topic, partition, &found.first, &found.second, kWaitMs),
+              RdKafka::ERR_NO_ERROR);
     return found;
   };
   EXPECT_EQ(bounds(0), (Bounds{40, 100}));
@@ -65,7 +71,9 @@ TEST(Admin, DeleteRecordsMovesTheStartOfOnePartition) {
 TEST(Offsets, AreFoundByTime) {
   AdminClient().create_topic_and_wait("timed", 1);
   const auto producer = make_producer({{"enable.idempotence", "true"}}, nullptr);
-  for (int number = 0; number < 10; ++number) { send(*producer, {.topic = "timed", .value = "x"}); }
+  for (int number = 0; number < 10; ++number) {
+    send(*producer, {.topic = "timed", .value = "x"});
+  }
   flush(*producer);
   const auto offset_at = [&](std::int64_t time_ms) {
     const std::unique_ptr<RdKafka::TopicPartition> part(RdKafka::TopicPartition::create("timed", 0, time_ms));

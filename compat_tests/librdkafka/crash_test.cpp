@@ -26,7 +26,9 @@ void await_kill(RdKafka::Producer& producer) {
   until("the harness has killed the broker", [&] { return ::poll(&input, 1, 0) == 1; }, [&] { producer.poll(50); });
   std::string line;
   std::getline(std::cin, line);
-  if (line != "KILLED") { throw Refused("the harness went away"); }
+  if (line != "KILLED") {
+    throw Refused("the harness went away");
+  }
 }
 
 TEST(Crash, EverySendIsDeliveredThoughTheBrokerIsKilledOnTheWay) {
@@ -43,7 +45,9 @@ TEST(Crash, EverySendIsDeliveredThoughTheBrokerIsKilledOnTheWay) {
   };
   const auto producer = make_producer({{"enable.idempotence", "true"}, {"compression.codec", "lz4"}}, &deliveries);
   for (std::int64_t id = 0; id < total; ++id) {
-    if (id == gate) { await_kill(*producer); }
+    if (id == gate) {
+      await_kill(*producer);
+    }
     const auto in_window = [&] {
       return static_cast<std::size_t>(id) - deliveries.all.size() - deliveries.failed.size() < kWindow;
     };
@@ -54,7 +58,9 @@ TEST(Crash, EverySendIsDeliveredThoughTheBrokerIsKilledOnTheWay) {
   EXPECT_EQ(deliveries.failed, std::vector<std::string>{});
   EXPECT_EQ(deliveries.all.size(), static_cast<std::size_t>(total));
   std::ofstream acks(folder + "/acks-crash.txt");
-  for (const auto& delivery : deliveries.all) { acks << line(delivery); }
+  for (const auto& delivery : deliveries.all) {
+    acks << line(delivery);
+  }
   std::ofstream reads(folder + "/reads-crash.txt");
   read_all("crash", kPartitions, [&](RdKafka::Message& message) {
     reads << line({message.partition(), message.offset(), check_content(message, "lz4")});

@@ -41,7 +41,9 @@ class Member : public RdKafka::RebalanceCb {
                     std::vector<RdKafka::TopicPartition*>& parts) override {
     assigned.clear();
     if (code == RdKafka::ERR__ASSIGN_PARTITIONS) {
-      for (const auto* part : parts) { assigned.insert(part->partition()); }
+      for (const auto* part : parts) {
+        assigned.insert(part->partition());
+      }
       consumer->assign(parts);
     } else {
       commit(*consumer);
@@ -53,8 +55,12 @@ class Member : public RdKafka::RebalanceCb {
   void poll() {
     for (int left = 200; left > 0; --left) {
       const std::unique_ptr<RdKafka::Message> message(consumer_->consume(left == 200 ? 50 : 0));
-      if (message->err() == RdKafka::ERR__TIMED_OUT) { return; }
-      if (message->err() != RdKafka::ERR_NO_ERROR) { throw Refused("not read: " + message->errstr()); }
+      if (message->err() == RdKafka::ERR__TIMED_OUT) {
+        return;
+      }
+      if (message->err() != RdKafka::ERR_NO_ERROR) {
+        throw Refused("not read: " + message->errstr());
+      }
       reads.push_back({message->partition(), message->offset(), std::stoi(value(*message).value())});
       next_[message->partition()] = message->offset() + 1;
     }
@@ -74,7 +80,9 @@ class Member : public RdKafka::RebalanceCb {
     EXPECT_EQ(consumer_->committed(parts, kWaitMs), RdKafka::ERR_NO_ERROR);
     std::map<std::int32_t, std::int64_t> found;
     for (const auto* part : parts) {
-      if (part->offset() >= 0) { found[part->partition()] = part->offset(); }
+      if (part->offset() >= 0) {
+        found[part->partition()] = part->offset();
+      }
     }
     return found;
   }
@@ -99,12 +107,16 @@ class Member : public RdKafka::RebalanceCb {
 
   static std::vector<RdKafka::TopicPartition*> pointers(const Owned& owned) {
     std::vector<RdKafka::TopicPartition*> parts;
-    for (const auto& part : owned) { parts.push_back(part.get()); }
+    for (const auto& part : owned) {
+      parts.push_back(part.get());
+    }
     return parts;
   }
 
   void commit(RdKafka::KafkaConsumer& consumer) {
-    if (next_.empty()) { return; }
+    if (next_.empty()) {
+      return;
+    }
     const auto owned = partitions(next_);
     auto parts = pointers(owned);
     EXPECT_EQ(consumer.commitSync(parts), RdKafka::ERR_NO_ERROR);
@@ -124,7 +136,9 @@ void produce_numbers(const std::string& topic, int first, int count) {
   flush(*producer);
 }
 
-bool share(const Member& one, const Member& two) { return one.assigned.size() == 3 && two.assigned.size() == 3; }
+bool share(const Member& one, const Member& two) {
+  return one.assigned.size() == 3 && two.assigned.size() == 3;
+}
 
 TEST(Group, MembersJoinShareAndLeaveAndEveryRecordIsReadOnce) {
   const std::string topic = "grouped";
@@ -142,7 +156,9 @@ TEST(Group, MembersJoinShareAndLeaveAndEveryRecordIsReadOnce) {
   };
   const auto total = [&] { return first.reads.size() + second.reads.size() + third.reads.size(); };
   until("two members share 3 and 3", [&] { return share(second, third); }, poll_both);
-  for (const auto partition : second.assigned) { EXPECT_FALSE(third.assigned.contains(partition)) << partition; }
+  for (const auto partition : second.assigned) {
+    EXPECT_FALSE(third.assigned.contains(partition)) << partition;
+  }
   produce_numbers(topic, kThird, kThird);
   until("two thirds are read", [&] { return total() >= 2 * kThird; }, poll_both);
   EXPECT_FALSE(second.reads.empty() || third.reads.empty()) << "one of the two members read nothing";
@@ -153,7 +169,9 @@ TEST(Group, MembersJoinShareAndLeaveAndEveryRecordIsReadOnce) {
   second.leave();
   std::vector<int> numbers;
   for (const auto* member : {&first, &second, &third}) {
-    for (const auto& read : member->reads) { numbers.push_back(read.number); }
+    for (const auto& read : member->reads) {
+      numbers.push_back(read.number);
+    }
   }
   std::sort(numbers.begin(), numbers.end());
   std::vector<int> wanted(3 * kThird);
@@ -176,7 +194,9 @@ TEST(Group, TheNextMemberBeginsAtTheCommittedPositionsAndNowhereElse) {
   until("the rest is read", [&] { return next.reads.size() >= kRest; }, [&] { next.poll(); });
   EXPECT_EQ(next.reads.size(), kRest);
   std::map<std::int32_t, std::int64_t> starts;
-  for (const auto& read : next.reads) { starts.try_emplace(read.partition, read.offset); }
+  for (const auto& read : next.reads) {
+    starts.try_emplace(read.partition, read.offset);
+  }
   EXPECT_EQ(starts, (std::map<std::int32_t, std::int64_t>{{0, 7}, {1, 50}, {3, 0}, {4, 0}, {5, 0}}));
   next.leave();
 }
@@ -190,10 +210,12 @@ TEST(Group, AStaticMemberThatComesBackGetsTheSameShare) {
   Member one("static-group", topic, options("one"));
   const auto had = [&] {
     Member two("static-group", topic, options("two"));
-    until("both have 3", [&] { return share(one, two); }, [&] {
-      one.poll();
-      two.poll();
-    });
+    until(
+        "both have 3", [&] { return share(one, two); },
+        [&] {
+          one.poll();
+          two.poll();
+        });
     const auto assigned = two.assigned;
     two.close();
     return assigned;
@@ -223,7 +245,9 @@ TEST(Admin, ListsDescribesChangesAndDeletesGroups) {
   EXPECT_EQ(admin.delete_group(group), RD_KAFKA_RESP_ERR_NON_EMPTY_GROUP);
   EXPECT_EQ(admin.delete_group_offset(group, topic, 0), RD_KAFKA_RESP_ERR_GROUP_SUBSCRIBED_TO_TOPIC);
   member.leave();
-  until("the group is empty", [&] { return admin.describe_group(group).state == RD_KAFKA_CONSUMER_GROUP_STATE_EMPTY; }, [] {});
+  until(
+      "the group is empty", [&] { return admin.describe_group(group).state == RD_KAFKA_CONSUMER_GROUP_STATE_EMPTY; },
+      [] {});
   EXPECT_EQ(admin.group_offsets(group),
             (std::map<int, std::int64_t>{{0, 10}, {1, 10}, {2, 10}, {3, 10}, {4, 10}, {5, 10}}));
   EXPECT_EQ(admin.alter_group_offset(group, topic, 2, 4), RD_KAFKA_RESP_ERR_NO_ERROR);

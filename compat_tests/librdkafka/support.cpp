@@ -7,25 +7,33 @@ namespace compat {
 
 std::string environment(const char* name) {
   const char* text = std::getenv(name);
-  if (text == nullptr) { throw Refused(std::string(name) + " is not set: run these tests with compat_tests/run.py"); }
+  if (text == nullptr) {
+    throw Refused(std::string(name) + " is not set: run these tests with compat_tests/run.py");
+  }
   return text;
 }
 
-std::int64_t environment_number(const char* name) { return std::stoll(environment(name)); }
+std::int64_t environment_number(const char* name) {
+  return std::stoll(environment(name));
+}
 
-std::string broker() { return environment("WEIR_BROKER"); }
+std::string broker() {
+  return environment("WEIR_BROKER");
+}
 
 void until(std::string_view sentence, const std::function<bool()>& condition, const std::function<void()>& work) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kWaitMs);
   while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) { throw Refused("too late: " + std::string(sentence)); }
+    if (std::chrono::steady_clock::now() > end) {
+      throw Refused("too late: " + std::string(sentence));
+    }
     work();
   }
 }
 
 std::string line(const Delivery& delivery) {
-  return std::to_string(delivery.partition) + ' ' + std::to_string(delivery.offset) + ' ' + std::to_string(delivery.id) +
-         '\n';
+  return std::to_string(delivery.partition) + ' ' + std::to_string(delivery.offset) + ' ' +
+         std::to_string(delivery.id) + '\n';
 }
 
 std::int64_t Deliveries::id_of(const RdKafka::Message& message) {
@@ -47,10 +55,14 @@ std::unique_ptr<RdKafka::Conf> configuration(const Options& options) {
   std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
   std::string error;
   const auto set = [&](const std::string& name, const std::string& text) {
-    if (conf->set(name, text, error) != RdKafka::Conf::CONF_OK) { throw Refused(error); }
+    if (conf->set(name, text, error) != RdKafka::Conf::CONF_OK) {
+      throw Refused(error);
+    }
   };
   set("bootstrap.servers", broker());
-  for (const auto& [name, text] : options) { set(name, text); }
+  for (const auto& [name, text] : options) {
+    set(name, text);
+  }
   return conf;
 }
 
@@ -59,9 +71,13 @@ std::unique_ptr<RdKafka::Conf> configuration(const Options& options) {
 std::unique_ptr<RdKafka::Producer> make_producer(const Options& options, Deliveries* deliveries) {
   const auto conf = configuration(options);
   std::string error;
-  if (deliveries != nullptr && conf->set("dr_cb", deliveries, error) != RdKafka::Conf::CONF_OK) { throw Refused(error); }
+  if (deliveries != nullptr && conf->set("dr_cb", deliveries, error) != RdKafka::Conf::CONF_OK) {
+    throw Refused(error);
+  }
   std::unique_ptr<RdKafka::Producer> producer(RdKafka::Producer::create(conf.get(), error));
-  if (!producer) { throw Refused(error); }
+  if (!producer) {
+    throw Refused(error);
+  }
   return producer;
 }
 
@@ -74,7 +90,9 @@ std::unique_ptr<RdKafka::KafkaConsumer> make_consumer(const Options& options, Rd
     throw Refused(error);
   }
   std::unique_ptr<RdKafka::KafkaConsumer> consumer(RdKafka::KafkaConsumer::create(conf.get(), error));
-  if (!consumer) { throw Refused(error); }
+  if (!consumer) {
+    throw Refused(error);
+  }
   return consumer;
 }
 
@@ -85,12 +103,14 @@ void send(RdKafka::Producer& producer, const Record& record) {
   };
   const auto size = [](const std::optional<std::string>& text) { return text ? text->size() : 0; };
   RdKafka::ErrorCode code = RdKafka::ERR__QUEUE_FULL;
-  until("there is room in the queue", [&] { return code != RdKafka::ERR__QUEUE_FULL; }, [&] {
-    auto* opaque = reinterpret_cast<void*>(static_cast<std::intptr_t>(record.id));
-    code = producer.produce(record.topic, record.partition, RdKafka::Producer::RK_MSG_COPY, pointer(record.value),
-                            size(record.value), pointer(record.key), size(record.key), 0, record.headers, opaque);
-    producer.poll(code == RdKafka::ERR__QUEUE_FULL ? 50 : 0);
-  });
+  until(
+      "there is room in the queue", [&] { return code != RdKafka::ERR__QUEUE_FULL; },
+      [&] {
+        auto* opaque = reinterpret_cast<void*>(static_cast<std::intptr_t>(record.id));
+        code = producer.produce(record.topic, record.partition, RdKafka::Producer::RK_MSG_COPY, pointer(record.value),
+                                size(record.value), pointer(record.key), size(record.key), 0, record.headers, opaque);
+        producer.poll(code == RdKafka::ERR__QUEUE_FULL ? 50 : 0);
+      });
   if (code != RdKafka::ERR_NO_ERROR) {
     delete record.headers;
     throw Refused("not sent: " + RdKafka::err2str(code));
@@ -99,7 +119,9 @@ void send(RdKafka::Producer& producer, const Record& record) {
 
 void flush(RdKafka::Producer& producer) {
   const auto code = producer.flush(kWaitMs);
-  if (code != RdKafka::ERR_NO_ERROR) { throw Refused("not flushed: " + RdKafka::err2str(code)); }
+  if (code != RdKafka::ERR_NO_ERROR) {
+    throw Refused("not flushed: " + RdKafka::err2str(code));
+  }
 }
 
 std::optional<std::string> key(const RdKafka::Message& message) {
@@ -107,7 +129,9 @@ std::optional<std::string> key(const RdKafka::Message& message) {
 }
 
 std::optional<std::string> value(const RdKafka::Message& message) {
-  if (message.payload() == nullptr) { return std::nullopt; }
+  if (message.payload() == nullptr) {
+    return std::nullopt;
+  }
   return std::string(static_cast<const char*>(message.payload()), message.len());
 }
 
@@ -120,19 +144,27 @@ void read_all(const std::string& topic, int partitions, const std::function<void
     std::int64_t low = 0;
     std::int64_t high = 0;
     const auto code = reader->query_watermark_offsets(topic, partition, &low, &high, kWaitMs);
-    if (code != RdKafka::ERR_NO_ERROR) { throw Refused("no bounds: " + RdKafka::err2str(code)); }
+    if (code != RdKafka::ERR_NO_ERROR) {
+      throw Refused("no bounds: " + RdKafka::err2str(code));
+    }
     left += high - low;
     owned.emplace_back(RdKafka::TopicPartition::create(topic, partition, low));
     parts.push_back(owned.back().get());
   }
   reader->assign(parts);
-  until("all of " + topic + " is read", [&] { return left == 0; }, [&] {
-    const std::unique_ptr<RdKafka::Message> message(reader->consume(200));
-    if (message->err() == RdKafka::ERR__TIMED_OUT) { return; }
-    if (message->err() != RdKafka::ERR_NO_ERROR) { throw Refused("not read: " + message->errstr()); }
-    each(*message);
-    --left;
-  });
+  until(
+      "all of " + topic + " is read", [&] { return left == 0; },
+      [&] {
+        const std::unique_ptr<RdKafka::Message> message(reader->consume(200));
+        if (message->err() == RdKafka::ERR__TIMED_OUT) {
+          return;
+        }
+        if (message->err() != RdKafka::ERR_NO_ERROR) {
+          throw Refused("not read: " + message->errstr());
+        }
+        each(*message);
+        --left;
+      });
   reader->close();
 }
 

@@ -56,7 +56,8 @@ class Deliveries : public RdKafka::DeliveryReportCb {
 };
 
 std::unique_ptr<RdKafka::Producer> make_producer(const Options& options, Deliveries* deliveries);
-std::unique_ptr<RdKafka::KafkaConsumer> make_consumer(const Options& options, RdKafka::RebalanceCb* rebalance = nullptr);
+std::unique_ptr<RdKafka::KafkaConsumer> make_consumer(const Options& options,
+                                                      RdKafka::RebalanceCb* rebalance = nullptr);
 
 // A record as it is sent. The delivery report carries the id back.
 struct Record {

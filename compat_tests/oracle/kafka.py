@@ -45,7 +45,7 @@ def format_storage(config: pathlib.Path, log: pathlib.Path):
     with open(log, "ab") as out:
         subprocess.run(
             [*paths.JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", config],
-            stdout=out, stderr=out, check=True, timeout=60,
+            stdout=out, stderr=out, check=True, timeout=180,
         )
 
 
