@@ -61,7 +61,7 @@ void GroupService::start() {
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     auto& state = *loops_[i];
     state.loop->post([this, &state, i, count = topic->partitions.size()] {
-      for (auto index = i; index < count; index += loops_.size()) {
+      for (auto index = i; state.gate && index < count; index += loops_.size()) {
         GroupPartition* unused = nullptr;
         find(state, static_cast<std::int32_t>(index), unused);
       }

@@ -4,6 +4,7 @@
 #include "protocol/gen/find_coordinator.hpp"
 
 #include "broker/advertised.hpp"
+#include "broker/group_service.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "protocol/errors.hpp"
 
@@ -32,7 +33,9 @@ Coordinator find(RequestContext& context, std::int8_t type, const protocol::Text
   auto& controller = context.services.controller;
   if (!controller.image()->find_topic(metadata::kOffsetsTopic)) {
     controller.auto_create({std::string{metadata::kOffsetsTopic}}, context.loop,
-                           [](const std::vector<metadata::AutoCreateResult>&) {});
+                           [&groups = context.services.groups](const std::vector<metadata::AutoCreateResult>&) {
+                             groups.start();  // all partitions at once: ListGroups must not find one that nobody asked for
+                           });
     return refused(key, ErrorCode::coordinator_not_available, "the topic of committed offsets is being made");
   }
   const auto endpoint = advertised_endpoint(context);

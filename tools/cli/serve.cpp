@@ -44,7 +44,7 @@ int fail(const std::string& why, int code = kFailed) {
 
 // The file first, then --set, then the options with names of their own: later ones win.
 std::vector<ConfigInput> gather_inputs(const ServeOptions& options, std::string& problem) {
-  std::vector<ConfigInput> inputs;
+  std::vector<ConfigInput> inputs{{"node.id", "1"}};  // Kafka has no default: clients see it as set
   if (!options.config_file.empty()) {
     std::ifstream file{options.config_file, std::ios::binary};
     if (!file) {
