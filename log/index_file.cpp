@@ -186,7 +186,7 @@ Result<std::shared_ptr<const IndexFile>> IndexFile::open(SharedBytes bytes, Segm
   file->facts_.segment.value = reader.take<std::uint64_t>();
   file->facts_.seed.value = reader.take<std::uint64_t>();
   const auto directory_size = std::size_t{rows} * kRowSize;
-  if (file->facts_.segment != segment || file->facts_.seed != seed ||
+  if (reader.take<std::uint32_t>() != 0 || file->facts_.segment != segment || file->facts_.seed != seed ||
       directory_position < static_cast<std::int64_t>(kIndexHeaderSize) || directory_position > trailer_at ||
       directory_size != static_cast<std::size_t>(trailer_at - directory_position)) {
     return {Errc::corrupt, trailer_at};
@@ -199,6 +199,7 @@ Result<std::shared_ptr<const IndexFile>> IndexFile::open(SharedBytes bytes, Segm
   for (std::size_t i = 0; i < rows; ++i) {
     const auto row = file->row(i);
     if ((i > 0 && row.local <= file->row(i - 1).local) ||
+        load_le<std::uint32_t>(file->directory_, i * kRowSize + kRowSize - 4) != 0 ||
         !lies_inside(row.section_position, std::uint64_t{row.entry_count} * kPackedIndexEntrySize,
                      directory_position) ||
         !lies_inside(row.state_position, row.state_size, directory_position)) {

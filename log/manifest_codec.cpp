@@ -246,6 +246,11 @@ Result<ManifestContent> decode_manifest(Bytes bytes) {
   if (const auto version = load_le<std::uint16_t>(header, 8); version != kVersion) {
     return {Errc::unsupported, version};
   }
+  const auto zero = [](std::byte byte) { return byte == std::byte{0}; };
+  if (!std::ranges::all_of(header.subspan(10, 6), zero) ||
+      !std::ranges::all_of(header.subspan(24, kManifestHeaderSize - 28), zero)) {
+    return {Errc::corrupt, 10};
+  }
   ManifestContent content;
   content.seed = load_le<std::uint64_t>(header, 16);
   auto rest = bytes.subspan(kManifestHeaderSize);
