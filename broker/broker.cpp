@@ -21,7 +21,7 @@ Broker::~Broker() = default;
 std::unique_ptr<Broker> Broker::start(Config config, std::string data_folder, const Uuid& boot_id, Runtime& runtime,
                                       std::string& why) {
   std::unique_ptr<Broker> broker{new Broker(std::move(config), std::move(data_folder), runtime)};
-  if (!broker->open_metadata(why) || !broker->open_log(boot_id, why) || !broker->open_listeners(why)) { return nullptr; }
+  if (!broker->open_metadata(why) || !broker->open_log(boot_id, why) || !broker->open_http(why) || !broker->open_listeners(why)) { return nullptr; }
   return broker;
 }
 
@@ -83,6 +83,25 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
   return true;
 }
 
+// Before the listeners: a start that ends here has no client yet.
+bool Broker::open_http(std::string& why) {
+  const auto at = config_.http_endpoint();
+  if (!at) { return true; }
+  http_ = std::make_unique<AdminHttp>(*services_, *runtime_.io.front());
+  auto bound = http_->listen(*at);
+  // Only a default may give way: two brokers on one machine need no word about it, an address that somebody chose does.
+  if (!bound && bound.error().code == Errc::in_use && !config_.is_set("mq.http.listen")) { bound = http_->listen({at->host, 0}); }
+  if (!bound) {
+    why = bound.error().code == Errc::in_use
+              ? "mq.http.listen: port " + std::to_string(at->port) + " on " + at->host +
+                    " is taken by another process; stop it or choose another with --set mq.http.listen=HOST:PORT"
+              : "mq.http.listen: cannot listen on " + to_string(*at) + ": " + to_string(bound.error());
+    return false;
+  }
+  http_bound_ = *bound;
+  return true;
+}
+
 bool Broker::open_listeners(std::string& why) {
   server_ = std::make_unique<Server>(*services_);
   for (const auto& listener : config_.bound_listeners()) {
@@ -133,6 +152,7 @@ void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::
 
 void Broker::stop(Task done) {
   const auto finished = std::make_shared<Task>(std::move(done));
+  if (http_) { http_->stop(); }
   server_->stop([this, finished] {
     groups_->stop([this, finished] {
       log_->stop([this, finished] {

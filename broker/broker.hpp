@@ -1,14 +1,15 @@
 // Broker: one node, put together from its services. The same class runs behind sockets (tools/cli/serve) and in the
 // simulator; only the Runtime differs.
 //
-// Start order: data folder (lock, identity) -> metadata -> CommitLog (recovery) -> groups -> listeners; blocks until it
-// listens. Stop order: listeners and connections -> groups -> log (drain, sync) -> clean-shutdown file.
+// Start order: data folder (lock, identity) -> metadata -> CommitLog (recovery) -> groups -> HTTP -> listeners; blocks
+// until it listens. Stop order: HTTP -> listeners and connections -> groups -> log (drain, sync) -> clean-shutdown file.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "broker/admin_http.hpp"
 #include "broker/server.hpp"
 #include "broker/services.hpp"
 #include "coordinator/metadata/listener.hpp"
@@ -26,6 +27,8 @@ class Broker final : public metadata::MetadataListener {
   void stop(Task done);
 
   [[nodiscard]] const std::vector<Endpoint>& bound() const { return bound_; }
+  // Where /metrics and /healthz are; nullopt: off.
+  [[nodiscard]] const std::optional<Endpoint>& http_bound() const { return http_bound_; }
   [[nodiscard]] Services& services() { return *services_; }
   [[nodiscard]] const metadata::Identity& identity() const { return folder_->identity(); }
 
@@ -36,6 +39,7 @@ class Broker final : public metadata::MetadataListener {
   Broker(Config config, std::string data_folder, Runtime& runtime);
   bool open_metadata(std::string& why);
   bool open_log(const Uuid& boot_id, std::string& why);
+  bool open_http(std::string& why);
   bool open_listeners(std::string& why);
   void create_partitions(const metadata::Topic& topic);
 
@@ -55,7 +59,9 @@ class Broker final : public metadata::MetadataListener {
   std::unique_ptr<GroupService> groups_;
   std::unique_ptr<Services> services_;
   std::unique_ptr<Server> server_;
+  std::unique_ptr<AdminHttp> http_;
   std::vector<Endpoint> bound_;
+  std::optional<Endpoint> http_bound_;
 };
 
 }  // namespace weir::broker

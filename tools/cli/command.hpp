@@ -23,5 +23,9 @@ struct Commands {
 };
 
 void add_serve(Commands& commands);
+void add_topic(Commands& commands);
+void add_group(Commands& commands);
+void add_produce(Commands& commands);
+void add_consume(Commands& commands);
 
 }  // namespace weir::cli

@@ -80,6 +80,10 @@ void greet(const broker::Broker& broker, const std::string& data) {
   WEIR_LOG(info, "Weir {} starting, cluster {}, node {}", kVersion, broker.identity().cluster_id, broker.identity().node_id);
   WEIR_LOG(info, "data folder {}", data);
   for (const auto& at : broker.bound()) { WEIR_LOG(info, "listening on {}", to_string(at)); }
+  if (broker.http_bound()) {
+    const auto http = to_string(*broker.http_bound());
+    WEIR_LOG(info, "http://{}/metrics and http://{}/healthz", http, http);
+  }
   if (broker.bound().empty()) { return; }
   const auto at = to_string(broker.bound().front());
   WEIR_LOG(info, "produce: echo hello | weir produce --to {} greetings", at);

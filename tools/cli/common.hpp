@@ -1,0 +1,83 @@
+// What the subcommands share: the option that names the broker, sentences for failures, NAME=VALUE pairs, tables and
+// JSON on stdout. Used by the main thread only.
+#pragma once
+
+#include <boost/json.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "protocol/errors.hpp"
+#include "protocol/types.hpp"
+#include "tools/cli/command.hpp"
+#include "tools/client/blocking.hpp"
+
+namespace weir::cli {
+
+namespace json = boost::json;
+
+// What every command that talks to a broker takes.
+struct ServerOptions {
+  std::string server = "127.0.0.1:9092";
+  double timeout_seconds = 10;
+  bool json = false;
+
+  void add_to(CLI::App& command);  // --server (--to, --from), --timeout
+  void add_json(CLI::App& command);
+  [[nodiscard]] std::unique_ptr<client::Blocking> open() const;
+};
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+// An option that takes NAME=VALUE and may be repeated. `same line` so that a positional behind it is not swallowed.
+CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into, const std::string& help);
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into, const std::string& help);
+Pairs split_pairs(const std::vector<std::string>& texts);  // checked by the option
+
+int fail(const std::string& sentence, int code = kFailed);  // on stderr, behind "weir: "
+// "weir: WHAT: the broker at HOST:PORT did not answer ...": what went wrong between us and the broker, and what to do.
+int fail(const std::string& what, const client::Blocking& to, const Error& error);
+// "weir: WHAT: UNKNOWN_TOPIC_OR_PARTITION, ...": what the broker refused.
+int refused(const std::string& what, std::int16_t code, const std::optional<protocol::Text>& text = std::nullopt);
+std::string explain(std::int16_t code, const std::optional<protocol::Text>& text = std::nullopt);
+
+void print_line(std::string_view text);
+void print_json(const json::value& value);
+std::string count_of(std::int64_t count, std::string_view one, std::string_view many = {});  // "1 record", "2 records"
+
+// A line on stderr for what takes longer than a second: at once on a terminal over itself, else a line each time.
+class Progress {
+ public:
+  explicit Progress(const Clock& clock);
+  // True once a second: then say() something.
+  bool due();
+  void say(const std::string& text);
+  [[nodiscard]] double seconds() const;
+  ~Progress();  // ends a line that still stands on the terminal
+
+ private:
+  const Clock& clock_;
+  Millis start_ms_;
+  Millis next_ms_;
+  bool terminal_;
+  bool line_stands_ = false;
+};
+
+// "12.3 MB", "1.20 GB"; text that is not UTF-8 becomes {"base64": ...} in JSON, nothing becomes null.
+std::string size_of(std::int64_t bytes);
+json::value text_json(const std::optional<Bytes>& bytes);
+
+// Columns as wide as their widest cell; the first row is the heading.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void print() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace weir::cli

@@ -1,0 +1,148 @@
+// `weir produce`: lines from stdin to records of one topic.
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "tools/cli/common.hpp"
+#include "tools/client/producer.hpp"
+
+namespace weir::cli {
+namespace {
+
+constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::size_t kLineBytesMax = 64 * 1024 * 1024;  // no broker takes a record that large
+
+struct ProduceOptions {
+  ServerOptions server;
+  std::string topic;
+  std::string key_separator;
+  std::optional<std::int32_t> partition;
+  std::string acks = "all";
+  std::string codec = "none";
+  std::vector<std::string> headers;
+};
+
+// Whole lines of stdin, as they come. A last line without an end counts.
+class LineReader {
+ public:
+  // The next lines, without their ends; empty at the end of the input. False when reading failed (errno) or a line is too long.
+  bool next(std::vector<std::string_view>& lines) {
+    lines.clear();
+    buffer_.erase(0, used_);
+    used_ = 0;
+    std::size_t searched = 0;
+    while (lines.empty() && !ended_) {
+      if (buffer_.size() > kLineBytesMax) {
+        errno = EMSGSIZE;
+        return false;
+      }
+      const auto had = buffer_.size();
+      buffer_.resize(had + kReadBytes);
+      ssize_t count = 0;
+      do { count = ::read(STDIN_FILENO, buffer_.data() + had, kReadBytes); } while (count < 0 && errno == EINTR);
+      buffer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+      if (count < 0) { return false; }
+      ended_ = count == 0;
+      for (auto end = buffer_.find('\n', searched); end != std::string::npos; end = buffer_.find('\n', used_)) {
+        lines.push_back(std::string_view{buffer_}.substr(used_, end - used_));
+        used_ = end + 1;
+      }
+      searched = std::max(used_, buffer_.size());
+    }
+    if (ended_ && used_ < buffer_.size()) {
+      lines.push_back(std::string_view{buffer_}.substr(used_));
+      used_ = buffer_.size();
+    }
+    return true;
+  }
+
+ private:
+  std::string buffer_;
+  std::size_t used_ = 0;
+  bool ended_ = false;
+};
+
+client::OutRecord record_of(std::string_view line, const std::string& separator) {
+  if (separator.empty()) { return {.value = line}; }
+  const auto at = line.find(separator);
+  if (at == std::string_view::npos) { return {.value = line}; }
+  return {.key = line.substr(0, at), .value = line.substr(at + separator.size())};
+}
+
+int tell_failure(const std::string& topic, const client::Blocking& broker, const client::Producer& producer) {
+  const auto& failure = *producer.failure();
+  const auto what = "cannot produce to topic '" + topic + "'" +
+                    (failure.partition >= 0 ? " partition " + std::to_string(failure.partition) : "") + " (" +
+                    count_of(producer.acknowledged(), "record") + " acknowledged before)";
+  if (failure.code == 0) { return fail(what, broker, failure.error); }
+  return refused(what, failure.code, failure.text.empty() ? std::nullopt : std::optional{protocol::Text{failure.text}});
+}
+
+int produce(const ProduceOptions& options) {
+  const auto broker = options.server.open();
+  const auto what = "cannot produce to topic '" + options.topic + "'";
+  auto topic = broker->topic(options.topic, true);
+  if (!topic) { return fail(what, *broker, topic.error()); }
+  if (topic->error != 0) { return refused(what, topic->error); }
+  const auto partitions = std::ssize(topic->partitions);
+  if (options.partition && *options.partition >= partitions) {
+    return fail("--partition " + std::to_string(*options.partition) + ": topic '" + options.topic + "' has only " +
+                count_of(partitions, "partition") + ", counted from 0");
+  }
+  client::ProducerOptions settings{.acks = static_cast<std::int16_t>(options.acks == "all" ? -1 : std::stoi(options.acks)),
+                                   .codec = *codec_from_string(options.codec),
+                                   .partition = options.partition,
+                                   .headers = split_pairs(options.headers)};
+  const auto producer = client::Producer::make(broker->cluster(), std::move(*topic), std::move(settings));
+  if (!broker->wait<void>([producer](auto done) { producer->start(std::move(done)); })) {
+    return tell_failure(options.topic, *broker, *producer);
+  }
+  Progress progress{broker->clock()};
+  LineReader reader;
+  std::vector<std::string_view> lines;
+  std::vector<client::OutRecord> records;
+  std::int64_t sent = 0;
+  std::int64_t bytes = 0;
+  const auto tell = [&] {
+    if (progress.due()) { progress.say(count_of(producer->acknowledged(), "record") + " of " + std::to_string(sent) + " acknowledged"); }
+  };
+  for (;;) {
+    if (!reader.next(lines)) { return fail("cannot read stdin: " + std::string{std::strerror(errno)}); }
+    if (lines.empty()) { break; }
+    records.clear();
+    for (const auto line : lines) {
+      records.push_back(record_of(line, options.key_separator));
+      bytes += std::ssize(line);
+    }
+    sent += std::ssize(records);
+    if (!broker->wait<void>([&](auto done) { producer->append(records, std::move(done)); })) {
+      return tell_failure(options.topic, *broker, *producer);
+    }
+    tell();
+  }
+  auto flushed = broker->begin<void>([producer](auto done) { producer->flush(std::move(done)); });
+  while (flushed.wait_for(std::chrono::milliseconds{200}) != std::future_status::ready) { tell(); }
+  if (!flushed.get()) { return producer->failure() ? tell_failure(options.topic, *broker, *producer) : fail(what + ": the connection broke before all records were written"); }
+  std::fprintf(stderr, "weir: %s to '%s' in %.1f s, acks=%s\n", (count_of(sent, "record") + ", " + size_of(bytes)).c_str(), options.topic.c_str(),
+               progress.seconds(), options.acks.c_str());
+  return kDone;
+}
+
+}  // namespace
+
+void add_produce(Commands& commands) {
+  const auto options = std::make_shared<ProduceOptions>();
+  auto* command = commands.app.add_subcommand("produce", "Each line of stdin becomes a record; the topic is created if the broker does that");
+  options->server.add_to(*command);
+  command->add_option("TOPIC", options->topic, "Where the records go")->required();
+  command->add_option("--key-separator", options->key_separator, "The text between key and value; a line without it has no key")->type_name("TEXT");
+  command->add_option("--partition", options->partition, "Send all there (default: by key; without one, batches in turn)")->check(CLI::NonNegativeNumber);
+  command->add_option("--acks", options->acks, "all: durable, nothing twice; 1: written; 0: no answer")->capture_default_str()->check(CLI::IsMember({"all", "1", "0"}));
+  command->add_option("--codec", options->codec, "How batches are compressed")->capture_default_str()->check(CLI::IsMember({"none", "gzip", "snappy", "lz4", "zstd"}));
+  add_pairs(*command, "--header", options->headers, "A header of every record; may be repeated");
+  command->callback([&commands, options] { commands.chosen = [options] { return produce(*options); }; });
+}
+
+}  // namespace weir::cli
