@@ -90,6 +90,7 @@ bool Appender::turn() {
       break;
     }
     work.append.batch = {};
+    work.control = {};
     ++backlog_at_;
   }
   appended_.store(image_.tail().value, std::memory_order_release);

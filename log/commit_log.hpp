@@ -101,6 +101,10 @@ struct LogStatistics {
   std::int64_t disk_bytes = 0;
   std::int64_t image_bytes_used = 0;
   bool read_only = false;
+  // What the start found.
+  std::int64_t recovery_scanned_bytes = 0;
+  std::int64_t recovery_cut_bytes = 0;       // a torn tail: behind the end of the log
+  std::int64_t recovery_damaged_ranges = 0;  // inside it, stepped over
 };
 
 class CommitLog {

@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "base/logging.hpp"
+
 namespace weir::log {
 namespace {
 // A segment must hold its header, its state and some data; a file position must fit 32 bits.
@@ -38,6 +40,16 @@ void CommitLog::Engine::post(Executor& on, Task task) {
 Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   WEIR_TRY_VOID(keeper_.open());
   WEIR_TRY(auto recovered, recover(runtime_.disk, keeper_, options_, runtime_.clock.wall_ms()));
+  at_start_.recovery_scanned_bytes = recovered.scanned_bytes;
+  at_start_.recovery_cut_bytes = recovered.cut_bytes;
+  at_start_.recovery_damaged_ranges = std::ssize(recovered.damage);
+  for (const auto& range : recovered.damage) {
+    WEIR_LOG(error, "commitlog: damage in segment {}, bytes {} to {}: stepped over", range.segment.value, range.from,
+             range.to);
+  }
+  if (recovered.cut_bytes > 0) {
+    WEIR_LOG(warn, "commitlog: cut a torn tail of {} bytes", recovered.cut_bytes);
+  }
   segments_.change([&](auto& members) { members = std::move(recovered.members); });
   next_local_ = recovered.next_local;
   std::map<PartitionKey, std::shared_ptr<LogPartition>> in_log;
@@ -177,7 +189,7 @@ void CommitLog::Engine::move_start(std::shared_ptr<LogPartition> partition, Offs
 }
 
 LogStatistics CommitLog::Engine::statistics() const {
-  LogStatistics numbers;
+  LogStatistics numbers = at_start_;
   numbers.appended = appender_.appended();
   numbers.written = writer_.written();
   numbers.synced = appender_.synced();
@@ -216,7 +228,10 @@ void CommitLog::Engine::post_writer_resumed() {
 }
 
 // What waits in the queue is refused by the log role's next turn.
-void CommitLog::Engine::writer_failed(Error) {
+void CommitLog::Engine::writer_failed(Error error) {
+  if (error.code != Errc::closed) {  // else the simulated process is dead already
+    WEIR_LOG(error, "commitlog: {}: read-only until the next start", to_string(error));
+  }
   appender_.bring();
 }
 

@@ -86,6 +86,7 @@ class CommitLog::Engine final : public AppenderHooks,
   mutable std::mutex table_mutex_;  // guards table_; held for one look-up
   std::unordered_map<PartitionKey, std::shared_ptr<LogPartition>> table_;
   LocalPartition next_local_{1};  // controller executor
+  LogStatistics at_start_;        // set before the roles start
 };
 
 }  // namespace weir::log

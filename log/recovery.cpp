@@ -221,11 +221,12 @@ class Recovery {
   // File position behind the last entry that counts.
   Result<std::int64_t> scan(const Opened& opened, std::span<const SegmentFacts> behind, bool& is_cut) {
     const auto& segment = opened.segment;
-    SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), opened.size};
+    WEIR_TRY(const auto from, take_deltas(opened, behind));
+    SegmentScan scan{segment->file(), segment->seed(), from, opened.size};
     for (;;) {
       WEIR_TRY(const auto step, scan.next());
       if (step == SegmentScan::Step::end) {
-        out_.scanned_bytes += scan.position();
+        out_.scanned_bytes += scan.position() - from;
         return scan.position();
       }
       if (step == SegmentScan::Step::entry) {
@@ -235,10 +236,63 @@ class Recovery {
       WEIR_TRY(const bool is_damage, was_durable(segment->start() + scan.position(), &opened, scan.position(), behind));
       if (!is_damage) {
         is_cut = true;
-        out_.scanned_bytes += scan.position();
+        out_.scanned_bytes += scan.position() - from;
         return scan.position();
       }
       WEIR_TRY_VOID(step_over(*segment, scan));
+    }
+  }
+
+  // Takes the state and index of the segment's beginning from its deltas; says where the scan has to begin. A delta may
+  // be durable when the bytes that it speaks of are not. If the machine did not start again nothing written is lost;
+  // else only a delta below a synced position that something knows is taken.
+  Result<std::int64_t> take_deltas(const Opened& opened, std::span<const SegmentFacts> behind) {
+    constexpr auto kFrom = static_cast<std::int64_t>(kSegmentHeaderSize);
+    const auto& segment = opened.segment;
+    const auto file = disk_.open(segment->index_path(), {.read_only = true});
+    if (!file) {
+      return file.error().code == Errc::not_found ? Result<std::int64_t>{kFrom} : file.error();
+    }
+    WEIR_TRY(const auto bytes, (*file)->map());
+    const auto deltas = read_index_deltas(bytes.view(), segment->id(), segment->seed());
+    if (!deltas) {
+      return kFrom;  // a sealed one, from a start that died before its manifest edit; or damaged
+    }
+    auto count = deltas->deltas.size();
+    for (; count > 0; --count) {
+      const auto to = deltas->deltas[count - 1].to;
+      if (to > opened.size) {
+        continue;
+      }
+      if (opened.same_boot) {
+        break;
+      }
+      WEIR_TRY(const bool is_durable, was_durable(segment->start() + (to - 1), &opened, to, behind));
+      if (is_durable) {
+        break;
+      }
+    }
+    if (count == 0) {
+      return kFrom;
+    }
+    WEIR_TRY_VOID(take_first_state(opened));
+    for (const auto& delta : std::span{deltas->deltas}.first(count)) {
+      WEIR_TRY_VOID(apply_items(segment, delta.items));
+    }
+    return deltas->deltas[count - 1].to;
+  }
+
+  // The state entry that the segment begins with, and nothing behind it.
+  Result<void> take_first_state(const Opened& opened) {
+    const auto& segment = opened.segment;
+    SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), opened.size};
+    for (;;) {
+      WEIR_TRY(const auto step, scan.next());
+      const auto kind = step == SegmentScan::Step::entry ? scan.entry().header.kind : EntryKind::batch;
+      if (kind != EntryKind::group && kind != EntryKind::state && kind != EntryKind::pad) {
+        return {};
+      }
+      apply(segment, scan.entry());
     }
   }
 
@@ -372,6 +426,10 @@ class Recovery {
     auto& role = partition.role;
     auto& index =
         role.index != nullptr && role.index->segment == segment ? *role.index : partition.begin_index(segment);
+    if (const auto count = index.entries.size();
+        count > 0 && index.entries.at(count - 1).last_offset >= entry.base_offset) {
+      return;
+    }
     index.entries.append(entry);
     index.batch_bytes.fetch_add(entry.size, std::memory_order_relaxed);
     index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), append_ms),
