@@ -102,7 +102,9 @@ class SegmentVerifier {
       return;
     }
     if (!batch->crc_ok()) {
-      problem_at(entry.position, "its batch has a wrong CRC");
+      problem_at(entry.position, "partition " + std::to_string(entry.header.partition.value) + ", offsets " +
+                                     std::to_string(batch->base_offset()) + " to " +
+                                     std::to_string(batch->last_offset()) + ": a batch with a wrong CRC");
     }
     const auto facts = batch->facts();
     report_.records += facts.record_count;

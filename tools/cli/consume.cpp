@@ -1,5 +1,7 @@
 // `weir consume`: records of one topic to stdout, as lines or as JSON.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "protocol/record.hpp"
 #include "tools/cli/common.hpp"
@@ -50,7 +52,7 @@ class Consumer {
       for (const auto& batches : fetcher.next()) {
         if (!print(batches)) { return kFailed; }
       }
-      std::fflush(stdout);
+      if (std::fflush(stdout) != 0) { return fail("cannot write to stdout: " + std::string{std::strerror(errno)}); }
       if (fetcher.failure()) { return tell(*fetcher.failure()); }
       if (options_.exit_at_end && progress.due()) { progress.say(count_of(printed_, "record") + " read"); }
     }

@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   weir::cli::add_consume(commands);
   weir::cli::add_topic(commands);
   weir::cli::add_group(commands);
+  weir::cli::add_log(commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

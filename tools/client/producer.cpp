@@ -34,7 +34,10 @@ Producer::Producer(std::shared_ptr<Cluster> cluster, TopicInfo topic, ProducerOp
 
 void Producer::start(OnRoom ready) {
   last_progress_ms_ = cluster_->clock().monotonic_ms();
-  if (options_.acks != -1) { return ready({}); }
+  options_.acks == -1 ? ask_for_id(std::move(ready)) : ready({});
+}
+
+void Producer::ask_for_id(OnRoom ready) {
   const auto request = std::make_shared<protocol::InitProducerIdRequest>();
   request->transactional_id.reset();
   cluster_->call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(
@@ -47,8 +50,9 @@ void Producer::start(OnRoom ready) {
           return ready({});
         }
         const auto waited = self->cluster_->clock().monotonic_ms() - self->last_progress_ms_;
-        if (answer && worth_another_try(code) && waited < self->options_.give_up_ms) {
-          self->cluster_->after(kRetryMs, [self, again = std::move(ready)]() mutable { self->start(std::move(again)); });
+        const bool again = answer ? worth_another_try(code) : answer.error().code == Errc::closed;
+        if (again && waited < self->options_.give_up_ms) {
+          self->cluster_->after(kRetryMs, [self, ready = std::move(ready)]() mutable { self->ask_for_id(std::move(ready)); });
           return;
         }
         self->fail({.code = code, .error = answer ? Error{Errc::closed} : answer.error()});

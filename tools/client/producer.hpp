@@ -65,6 +65,7 @@ class Producer : public std::enable_shared_from_this<Producer> {
     std::int32_t next_sequence = 0;
   };
   Producer(std::shared_ptr<Cluster> cluster, TopicInfo topic, ProducerOptions options);
+  void ask_for_id(OnRoom ready);
   std::size_t partition_for(const OutRecord& record);
   void seal(Partition& partition);
   void pump();
