@@ -6,6 +6,7 @@
 namespace weir::broker {
 namespace {
 constexpr std::int16_t kProduceKey = 0;
+constexpr Millis kIdleForever = 3'650LL * 86'400'000;  // ten years: the sum with a time does not overflow
 constexpr Millis kLargeFrameDeadline = 30'000;  // a large frame that others wait for must be in by then
 }  // namespace
 
@@ -25,7 +26,8 @@ void Connection::start() {
 }
 
 void Connection::arm_idle_timer() {
-  const auto idle_max = services_.config.connections_max_idle_ms;
+  if (services_.config.connections_max_idle_ms < 0) { return; }  // never, as in Kafka
+  const auto idle_max = std::min(services_.config.connections_max_idle_ms, kIdleForever);
   idle_timer_ = loop_.timers().schedule(last_activity_ms_ + idle_max, [weak = weak_from_this(), idle_max] {
     const auto self = weak.lock();
     if (!self || self->closed_) { return; }
@@ -88,7 +90,10 @@ bool Connection::acquire(std::size_t bytes) {
     if (!self || self->closed_) { return memory.release(bytes); }
     self->waiting_for_memory_ = false;
     self->granted_bytes_ = bytes;
-    if (!self->pending_frame_) { self->reader_.grant(); }
+    if (!self->pending_frame_) {  // the leave to read a large frame: its time begins now
+      self->reader_.grant();
+      self->arm_progress_timer();
+    }
     self->take_frames();
   });
   if (!waiting_for_memory_) { granted_bytes_ = bytes; }
@@ -169,6 +174,7 @@ void Connection::flush() {
       if (!self || self->closed_) { return; }
       self->writing_ = false;
       if (!written) { return self->close(); }
+      self->last_activity_ms_ = self->services_.runtime.clock.monotonic_ms();  // it reads what it asked for: not idle
       self->flush();
     });
   }
@@ -179,7 +185,7 @@ void Connection::close() {
   if (closed_) { return; }
   closed_ = true;
   const auto self = shared_from_this();
-  loop_.timers().cancel(idle_timer_);
+  if (idle_timer_ != 0) { loop_.timers().cancel(idle_timer_); }
   if (progress_timer_ != 0) { loop_.timers().cancel(progress_timer_); }
   return_memory();
   stream_->close();
