@@ -22,6 +22,7 @@ std::unique_ptr<Broker> Broker::start(Config config, std::string data_folder, co
                                       std::string& why) {
   std::unique_ptr<Broker> broker{new Broker(std::move(config), std::move(data_folder), runtime)};
   if (!broker->open_metadata(why) || !broker->open_log(boot_id, why) || !broker->open_http(why) || !broker->open_listeners(why)) { return nullptr; }
+  broker->groups_->start();  // last: it sets other threads to work, and a failed start takes everything down at once
   return broker;
 }
 
@@ -79,7 +80,6 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                                                   .memory = memory_,
                                                   .topics = topics_,
                                                   .groups = *groups_});
-  groups_->start();
   return true;
 }
 

@@ -26,6 +26,26 @@ void deliver(IoLoop& here, IoLoop& reply_on, UniqueFunction<void(Body)> done, Bo
   reply_on.post([done = std::move(done), body = std::move(body)]() mutable { done(std::move(body)); });
 }
 
+// A `done` that waits on another loop than its own. Dropped there uncalled (the topic of offsets was deleted), it goes home
+// to end: with it goes a reply, and that closes a connection, which only its own loop may do.
+template <class Body>
+class Homeward {
+ public:
+  Homeward(IoLoop& home, UniqueFunction<void(Body)> done) : home_(home), done_(std::move(done)) {}
+  Homeward(Homeward&&) noexcept = default;
+  Homeward& operator=(Homeward&&) = delete;
+  ~Homeward() {
+    if (done_) {
+      home_.post([done = std::move(done_)] {});
+    }
+  }
+  void operator()(IoLoop& here, Body body) { deliver(here, home_, std::move(done_), std::move(body)); }
+
+ private:
+  IoLoop& home_;
+  UniqueFunction<void(Body)> done_;
+};
+
 bool is_missing(const metadata::MetadataImage& image, const std::string& name, const Uuid& id) {
   const auto& topic = image.find_topic(name);
   return !topic || (!id.is_zero() && topic->id != id);
@@ -163,8 +183,8 @@ void GroupService::route(const std::string& group_id, IoLoop& reply_on, Done<Bod
           return;
         }
         auto& here = partition->loop();
-        partition->run(std::move(event), [&here, &reply_on, done = std::move(done)](group::Answer answer) mutable {
-          deliver(here, reply_on, std::move(done), std::get<Body>(std::move(answer.body)));
+        partition->run(std::move(event), [&here, done = Homeward<Body>{reply_on, std::move(done)}](group::Answer answer) mutable {
+          done(here, std::get<Body>(std::move(answer.body)));
         });
       });
 }
