@@ -48,6 +48,8 @@ class ReplyBase {
   ~ReplyBase() { close(); }
 
   void nothing() { send({}); }
+  // False: the connection is gone, so an answer would reach nobody.
+  [[nodiscard]] bool wanted() const { return !sink_.expired(); }
   void hold_followers() { hold(true); }
   void release_followers() { hold(false); }
   void close() {

@@ -144,6 +144,9 @@ void Appender::offer_segment(std::shared_ptr<Segment> segment) {
 void Appender::refuse(Append& request, Error error) {
   AppendOutcome outcome;
   outcome.error = error;
+  if (error.code == Errc::out_of_sequence || error.code == Errc::stale_epoch) {
+    outcome.log_start = request.partition->log_start();  // told with what the producer did wrong, as Kafka does
+  }
   answers_now_.add({request.reply_on, std::move(request.done), std::move(outcome)});
   request.partition.reset();
 }

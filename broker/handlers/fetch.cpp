@@ -19,6 +19,7 @@ using PartitionData = FetchResponse::PartitionData;
 
 constexpr std::int16_t kFirstByIdVersion = 13;
 constexpr std::int8_t kReadCommitted = 1;
+constexpr Millis kWantedCheckMs = 10'000;  // how long a waiting fetch may outlive its connection
 
 // The request's partitions in order; of a partition named twice the last one counts, at the place of the first.
 std::vector<FetchTarget> asked_targets(FetchRequest& request) {
@@ -58,6 +59,13 @@ PartitionData failed(std::int32_t index, ErrorCode code) {
   return data;
 }
 
+// The partition is there, but cannot be read like this: Kafka then leaves out the list of aborted transactions.
+PartitionData failed_read(std::int32_t index, ErrorCode code) {
+  auto data = failed(index, code);
+  data.aborted_transactions.reset();
+  return data;
+}
+
 class Fetching : public std::enable_shared_from_this<Fetching> {
  public:
   Fetching(RequestContext context, const FetchRequest& request, FetchSessions::Opened opened, Reply<FetchResponse> reply)
@@ -66,10 +74,11 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
         opened_(std::move(opened)),
         reply_(std::move(reply)),
         read_committed_(request.isolation_level == kReadCommitted),
-        bytes_min_(request.min_bytes),
         bytes_max_(std::min(request.max_bytes, services_.config.fetch_max_bytes)),
+        bytes_min_(std::min<std::int64_t>(request.min_bytes, bytes_max_)),  // more than fits is not waited for
         deadline_ms_(services_.runtime.clock.monotonic_ms() + std::max(request.max_wait_ms, 0)),
-        may_wait_(request.max_wait_ms > 0) {}
+        may_wait_(request.max_wait_ms > 0),
+        by_id_(context_.api_version >= kFirstByIdVersion) {}
 
   void run() {
     if (collect(log::ReadFrom::memory_only)) { return go_on(); }
@@ -104,8 +113,11 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
   std::optional<Outcome> read_one(const metadata::MetadataImage& image, const FetchTarget& target, log::ReadFrom mode) {
     const auto index = target.key.partition;
     auto found = find_partition(image, services_.log, target.key.topic, target.key.topic_id, index);
-    if (found.error == ErrorCode::none) { found.error = check_leader_epoch(*found.partition, target.current_leader_epoch); }
+    if (by_id_ && target.key.topic_id.is_zero()) { found.error = ErrorCode::unknown_topic_id; }
     if (found.error != ErrorCode::none) { return Outcome{failed(index, found.error), nullptr}; }
+    if (const auto code = check_leader_epoch(*found.partition, target.current_leader_epoch); code != ErrorCode::none) {
+      return Outcome{failed_read(index, code), nullptr};
+    }
     auto& partition = found.partition;
     PartitionData data{.partition_index = index,
                        .high_watermark = partition->high_watermark().value,
@@ -114,7 +126,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     data.records.emplace();
     if (!read_committed_) { data.aborted_transactions.reset(); }
     if (const auto code = check_divergence(*partition, target, data); code != ErrorCode::none) {
-      return Outcome{failed(index, code), nullptr};
+      return Outcome{failed_read(index, code), nullptr};
     }
     if (data.diverging_epoch.epoch >= 0) { return Outcome{std::move(data), std::move(partition)}; }
     const Offset bound{read_committed_ ? data.last_stable_offset : data.high_watermark};
@@ -124,7 +136,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
         .first_batch_whole = bytes_ == 0,  // the first partition that has data makes progress whatever the limits say
         .bound = bound};
     auto read = services_.log.read(*partition, Offset{target.fetch_offset}, limits, mode);
-    if (!read) { return Outcome{failed(index, to_wire(read.error().code)), nullptr}; }
+    if (!read) { return Outcome{failed_read(index, to_wire(read.error().code)), nullptr}; }
     if (read->needs_disk) { return std::nullopt; }
     data.records = std::move(read->batches);
     return Outcome{std::move(data), std::move(partition)};
@@ -171,12 +183,20 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     waiter_ = services_.waiters.of(context_.loop).wait(std::move(partitions), [self = shared_from_this()] {
       self->waiter_ = 0;
       self->stop_waiting();
-      self->run();
+      if (self->reply_.wanted()) { self->run(); }
     });
-    timer_ = context_.loop.timers().schedule(deadline_ms_, [self = shared_from_this()] {
+    arm_timer();
+  }
+
+  // At the deadline, or earlier to see whether the client is still there: it chose the deadline, and may have left.
+  void arm_timer() {
+    const auto next_check = services_.runtime.clock.monotonic_ms() + kWantedCheckMs;
+    timer_ = context_.loop.timers().schedule(std::min(deadline_ms_, next_check), [self = shared_from_this()] {
       self->timer_ = 0;
+      const bool wanted = self->reply_.wanted();
+      if (wanted && !self->late()) { return self->arm_timer(); }
       self->stop_waiting();
-      self->run();
+      if (wanted) { self->run(); }
     });
   }
 
@@ -219,10 +239,11 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
   FetchSessions::Opened opened_;
   Reply<FetchResponse> reply_;
   const bool read_committed_;
-  const std::int64_t bytes_min_;
   const std::int64_t bytes_max_;
+  const std::int64_t bytes_min_;
   const Millis deadline_ms_;
   const bool may_wait_;
+  const bool by_id_;
   std::vector<Outcome> outcomes_;
   std::size_t bytes_ = 0;
   bool failed_ = false;

@@ -16,6 +16,7 @@ using PartitionAnswer = ListOffsetsResponse::ListOffsetsPartitionResponse;
 
 constexpr std::int8_t kReadCommitted = 1;
 constexpr std::int16_t kFirstWithEpoch = 4;
+constexpr int kAnswered = -1;
 
 // The special timestamps and the first version that knows each. There is no tiered storage here: what is local is all.
 enum Special : std::int64_t { latest = -1, earliest = -2, max_timestamp = -3, earliest_local = -4, latest_tiered = -5,
@@ -55,9 +56,12 @@ class Listing {
       auto& answers = response.topics.emplace_back();
       answers.name = topic.name;
       for (const auto& part : topic.partitions) {
-        const bool twice = named[{topic.name.view(), part.partition_index}] > 1;
+        auto& times = named[{topic.name.view(), part.partition_index}];
+        if (times == kAnswered) { continue; }
+        const bool twice = times > 1;
         answers.partitions.push_back(twice ? failed(part.partition_index, ErrorCode::invalid_request)
                                            : look_up(topic.name, part));
+        times = kAnswered;  // a partition that is named twice is refused once
         if (version_ < kFirstWithEpoch) { answers.partitions.back().leader_epoch = -1; }
       }
     }

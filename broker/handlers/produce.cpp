@@ -2,6 +2,8 @@
 // answered. With acks=0 nothing is answered, and an error closes the connection so that the client notices.
 #include "protocol/gen/produce.hpp"
 
+#include <set>
+
 #include "broker/error_map.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
@@ -16,6 +18,8 @@ using PartitionAnswer = ProduceResponse::PartitionProduceResponse;
 
 // Decompressed bytes that a batch may cost on an io loop (about a millisecond); what is over it is judged on the pool.
 constexpr std::size_t kExpansionBudget = 4 << 20;
+constexpr std::int16_t kFirstByIdVersion = 13;
+constexpr std::size_t kFewPartitions = 32;  // of one topic in one request; among so many a linear search is the fastest
 
 PartitionAnswer refused(std::int32_t index, ErrorCode code) {
   return {.index = index, .error_code = wire(code), .base_offset = -1};
@@ -87,9 +91,12 @@ class Production : public std::enable_shared_from_this<Production> {
     answers.name = topic.name;
     answers.topic_id = topic.topic_id;
     answers.partition_responses.reserve(topic.partition_data.size());
+    const bool many = topic.partition_data.size() > kFewPartitions;
+    std::set<std::int32_t> named;  // used when there are many: a large request must not cost its square
     for (const auto& part : topic.partition_data) {
       const auto same = [&](const PartitionAnswer& answer) { return answer.index == part.index; };
-      if (std::ranges::any_of(answers.partition_responses, same)) { continue; }  // named twice: one entry survives
+      const bool again = many ? !named.insert(part.index).second : std::ranges::any_of(answers.partition_responses, same);
+      if (again) { continue; }  // one entry survives
       answers.partition_responses.push_back({.index = part.index});
       take_partition(image, topic, part, at);
     }
@@ -99,6 +106,7 @@ class Production : public std::enable_shared_from_this<Production> {
                       const ProduceRequest::PartitionProduceData& part, std::size_t topic_at) {
     auto& answer = response_.responses[topic_at].partition_responses.back();
     auto found = find_partition(image, services_.log, topic.name, topic.topic_id, part.index);
+    if (context_.api_version >= kFirstByIdVersion && topic.topic_id.is_zero()) { found.error = ErrorCode::unknown_topic_id; }
     if (const auto code = refuse_early(found, request_)) {
       answer = refused(part.index, *code);
       return;

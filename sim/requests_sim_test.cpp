@@ -1,0 +1,154 @@
+// Single requests whose answers real clients notice, against the whole broker.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "protocol/errors.hpp"
+#include "protocol/gen/fetch.hpp"
+#include "protocol/gen/list_offsets.hpp"
+#include "protocol/gen/produce.hpp"
+#include "protocol/record.hpp"
+#include "sim/sim_producer.hpp"
+
+namespace weir::sim {
+namespace {
+using namespace protocol;
+
+const SimTopic kTopic{"orders", 1};
+
+class RequestsSim : public testing::Test {
+ protected:
+  void start(Config config = small_broker_config()) {
+    world.emplace(7, WorldOptions{.config = std::move(config)});
+    ASSERT_TRUE(world->start_broker()) << world->why();
+    ASSERT_TRUE(create_topic(*world, kTopic));
+    auto opened = world->connect();
+    ASSERT_TRUE(opened);
+    connection = *opened;
+  }
+
+  template <class Response, class Request>
+  std::optional<client::Answered<Response>> call(const Request& request, std::int16_t version) {
+    auto answer = std::make_shared<std::optional<Result<client::Answered<Response>>>>();
+    connection->call_version<Request, Response>(
+        request, version, [answer](Result<client::Answered<Response>> got) { *answer = std::move(got); });
+    world->run_until([&] { return answer->has_value(); }, World::kPatienceMs);
+    if (!answer->has_value() || !**answer) { return std::nullopt; }
+    return std::move(***answer);
+  }
+
+  ProduceResponse::PartitionProduceResponse produce(std::int16_t version, BatchOptions options = {}) {
+    RecordBatchBuilder builder{options};
+    builder.append({.value = as_bytes(std::string_view{"value"}), .timestamp = 1'700'000'000'000});
+    ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
+    auto& topic = request.topic_data.emplace_back();
+    if (version < 13) { topic.name = kTopic.name; }
+    topic.partition_data.push_back({.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
+    const auto answer = call<ProduceResponse>(request, version);
+    if (!answer) { return {.error_code = -7}; }
+    return answer->response.responses.at(0).partition_responses.at(0);
+  }
+
+  std::optional<client::Answered<FetchResponse>> fetch(std::int16_t version, std::int64_t offset, std::int32_t bytes_min,
+                                                       std::int32_t bytes_max) {
+    FetchRequest request{.max_wait_ms = 30'000, .min_bytes = bytes_min, .max_bytes = bytes_max, .session_epoch = -1};
+    auto& topic = request.topics.emplace_back();
+    if (version < 13) { topic.topic = kTopic.name; }
+    topic.partitions.push_back({.partition = 0, .fetch_offset = offset, .partition_max_bytes = 1 << 20});
+    return call<FetchResponse>(request, version);
+  }
+
+  Millis now() { return world->queue().clock().monotonic_ms(); }
+
+  std::optional<World> world;
+  std::shared_ptr<client::Connection> connection;
+};
+
+TEST_F(RequestsSim, AFetchThatIsFullDoesNotWaitForAMinimumThatCannotFit) {
+  start();
+  ASSERT_EQ(produce(12).error_code, 0);
+  ASSERT_EQ(produce(12).error_code, 0);
+  const auto begin = now();
+  const auto answer = fetch(12, 0, 1 << 20, 10);
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->response.responses.at(0).partitions.at(0).records->empty());
+  EXPECT_LT(now() - begin, 20'000);
+}
+
+TEST_F(RequestsSim, AWaitingFetchWhoseClientHasLeftEndsSoon) {
+  start();
+  FetchRequest request{.max_wait_ms = std::numeric_limits<std::int32_t>::max(), .min_bytes = 1, .max_bytes = 1, .session_epoch = -1};
+  auto& topic = request.topics.emplace_back();
+  topic.topic = kTopic.name;
+  topic.partitions.push_back({.partition = 0, .partition_max_bytes = 1});
+  connection->call_version<FetchRequest, FetchResponse>(request, 12, [](const Result<client::Answered<FetchResponse>>&) {});
+  const auto& services = world->broker().services();
+  const auto id = services.controller.image()->find_topic(std::string_view{kTopic.name})->id;
+  const auto partition = services.log.find({id, 0});
+  ASSERT_TRUE(world->run_until([&] { return partition->waiters.load() == 1; }, 1000));
+  connection->close();
+  EXPECT_TRUE(world->run_until([&] { return partition->waiters.load() == 0; }, 20'000));
+}
+
+TEST_F(RequestsSim, AFetchOutOfRangeHasNoListOfAbortedTransactions) {
+  start();
+  const auto answer = fetch(12, 99, 1, 1 << 20);
+  ASSERT_TRUE(answer);
+  const auto& part = answer->response.responses.at(0).partitions.at(0);
+  EXPECT_EQ(part.error_code, wire(ErrorCode::offset_out_of_range));
+  EXPECT_FALSE(part.aborted_transactions.has_value());
+}
+
+TEST_F(RequestsSim, TheZeroTopicIdIsUnknownAsAnId) {
+  start();
+  EXPECT_EQ(produce(13).error_code, wire(ErrorCode::unknown_topic_id));
+  const auto answer = fetch(13, 0, 1, 1 << 20);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->response.responses.at(0).partitions.at(0).error_code, wire(ErrorCode::unknown_topic_id));
+}
+
+TEST_F(RequestsSim, ASequenceErrorTellsWhereTheLogStarts) {
+  start();
+  const BatchOptions first{.producer_id = 5, .producer_epoch = 0, .base_sequence = 0};
+  ASSERT_EQ(produce(12, first).error_code, 0);
+  const BatchOptions gap{.producer_id = 5, .producer_epoch = 0, .base_sequence = 9};
+  const auto refused = produce(12, gap);
+  EXPECT_EQ(refused.error_code, wire(ErrorCode::out_of_order_sequence_number));
+  EXPECT_EQ(refused.log_start_offset, 0);
+}
+
+TEST_F(RequestsSim, ListOffsetsAnswersAPartitionThatIsNamedTwiceOnce) {
+  start();
+  ListOffsetsRequest request;
+  auto& topic = request.topics.emplace_back();
+  topic.name = kTopic.name;
+  topic.partitions.push_back({.partition_index = 0, .timestamp = -1});
+  topic.partitions.push_back({.partition_index = 0, .timestamp = -2});
+  const auto answer = call<ListOffsetsResponse>(request, 7);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->response.topics.at(0).partitions.size(), 1U);
+  EXPECT_EQ(answer->response.topics.at(0).partitions.at(0).error_code, wire(ErrorCode::invalid_request));
+}
+
+TEST_F(RequestsSim, ManyPartitionsOfOneTopicEachGetTheirAnswer) {
+  start();
+  ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
+  auto& topic = request.topic_data.emplace_back();
+  topic.name = kTopic.name;
+  for (std::int32_t index = 1; index <= 100; ++index) { topic.partition_data.push_back({.index = index}); }
+  topic.partition_data.push_back({.index = 50});
+  const auto answer = call<ProduceResponse>(request, 12);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->response.responses.at(0).partition_responses.size(), 100U);
+}
+
+TEST_F(RequestsSim, ANegativeIdleMaximumKeepsConnections) {
+  auto config = small_broker_config();
+  config.connections_max_idle_ms = -1;
+  start(std::move(config));
+  world->run_until([] { return false; }, 3'600'000);
+  EXPECT_EQ(produce(12).error_code, 0);
+}
+
+}  // namespace
+}  // namespace weir::sim
