@@ -6,6 +6,7 @@
 #include "protocol/errors.hpp"
 #include "protocol/gen/fetch.hpp"
 #include "protocol/gen/list_offsets.hpp"
+#include "protocol/gen/metadata.hpp"
 #include "protocol/gen/produce.hpp"
 #include "protocol/record.hpp"
 #include "sim/sim_producer.hpp"
@@ -128,6 +129,20 @@ TEST_F(RequestsSim, ListOffsetsAnswersAPartitionThatIsNamedTwiceOnce) {
   ASSERT_TRUE(answer);
   ASSERT_EQ(answer->response.topics.at(0).partitions.size(), 1U);
   EXPECT_EQ(answer->response.topics.at(0).partitions.at(0).error_code, wire(ErrorCode::invalid_request));
+}
+
+TEST_F(RequestsSim, MetadataOfManyNamesAnswersEachOfThem) {
+  start();
+  MetadataRequest request;
+  request.allow_auto_topic_creation = false;
+  request.topics.emplace();
+  request.topics->push_back({.name = kTopic.name});
+  for (int i = 0; i < 3000; ++i) { request.topics->push_back({.name = "absent" + std::to_string(i)}); }
+  const auto answer = call<MetadataResponse>(request, 9);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->response.topics.size(), 3001U);
+  EXPECT_EQ(answer->response.topics.front().error_code, 0);
+  EXPECT_EQ(answer->response.topics.back().error_code, wire(ErrorCode::unknown_topic_or_partition));
 }
 
 TEST_F(RequestsSim, ManyPartitionsOfOneTopicEachGetTheirAnswer) {

@@ -1,4 +1,5 @@
-// ListOffsets (key 2): offsets by time or by special timestamp. Time lookups may read batches, so they run on the pool.
+// ListOffsets (key 2): offsets by time or by special timestamp. Time lookups may read batches, so they run on the
+// pool, and so does a request about very many partitions.
 #include "protocol/gen/list_offsets.hpp"
 
 #include <map>
@@ -17,6 +18,7 @@ using PartitionAnswer = ListOffsetsResponse::ListOffsetsPartitionResponse;
 constexpr std::int8_t kReadCommitted = 1;
 constexpr std::int16_t kFirstWithEpoch = 4;
 constexpr int kAnswered = -1;
+constexpr std::size_t kManyPartitions = 1000;
 
 // The special timestamps and the first version that knows each. There is no tiered storage here: what is local is all.
 enum Special : std::int64_t { latest = -1, earliest = -2, max_timestamp = -3, earliest_local = -4, latest_tiered = -5,
@@ -104,7 +106,10 @@ class Listing {
   const metadata::ImagePointer image_;
 };
 
-bool reads_batches(const ListOffsetsRequest& request) {
+bool takes_long(const ListOffsetsRequest& request) {
+  std::size_t partitions = 0;
+  for (const auto& topic : request.topics) { partitions += topic.partitions.size(); }
+  if (partitions > kManyPartitions) { return true; }
   return std::ranges::any_of(request.topics, [](const auto& topic) {
     return std::ranges::any_of(topic.partitions, [](const auto& part) {
       return part.timestamp >= 0 || part.timestamp == max_timestamp;
@@ -115,7 +120,7 @@ bool reads_batches(const ListOffsetsRequest& request) {
 }  // namespace
 
 void handle(RequestContext context, ListOffsetsRequest request, Reply<ListOffsetsResponse> reply) {
-  if (!reads_batches(request)) { return reply(Listing{context.services, request, context.api_version}.run()); }
+  if (!takes_long(request)) { return reply(Listing{context.services, request, context.api_version}.run()); }
   context.services.runtime.pool.post([context = std::move(context), request = std::move(request),
                                       reply = std::move(reply)]() mutable {
     auto response = Listing{context.services, request, context.api_version}.run();

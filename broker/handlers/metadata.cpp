@@ -17,6 +17,7 @@ using protocol::MetadataResponse;
 using TopicAnswer = MetadataResponse::MetadataResponseTopic;
 
 constexpr std::int16_t kFirstByIdVersion = 12;
+constexpr std::size_t kManyTopics = 1000;  // an answer about more is put together on the pool
 
 TopicAnswer describe(const metadata::Topic& topic, bool with_operations) {
   TopicAnswer answer{.name = topic.name, .topic_id = topic.id, .is_internal = topic.internal()};
@@ -98,16 +99,32 @@ class Answering {
   MetadataResponse response_;
 };
 
-}  // namespace
-
-void handle(RequestContext context, MetadataRequest request, Reply<MetadataResponse> reply) {
-  Answering answering{context, request};
-  const auto response = answering.run();
-  if (!answering.to_create.empty()) {
-    context.services.controller.auto_create(std::move(answering.to_create), context.loop,
+void finish(const RequestContext& context, const MetadataResponse& response, std::vector<std::string> to_create,
+            Reply<MetadataResponse>& reply) {
+  if (!to_create.empty()) {
+    context.services.controller.auto_create(std::move(to_create), context.loop,
                                             [](const std::vector<metadata::AutoCreateResult>&) {});
   }
   reply(response);
+}
+
+}  // namespace
+
+void handle(RequestContext context, MetadataRequest request, Reply<MetadataResponse> reply) {
+  const auto topics = request.topics ? request.topics->size() : context.services.controller.image()->topic_count();
+  if (topics <= kManyTopics) {
+    Answering answering{context, request};
+    const auto response = answering.run();
+    return finish(context, response, std::move(answering.to_create), reply);
+  }
+  context.services.runtime.pool.post([context = std::move(context), request = std::move(request),
+                                      reply = std::move(reply)]() mutable {
+    Answering answering{context, request};
+    auto response = answering.run();
+    auto& loop = context.loop;
+    loop.post([context = std::move(context), response = std::move(response), to_create = std::move(answering.to_create),
+               reply = std::move(reply)]() mutable { finish(context, response, std::move(to_create), reply); });
+  });
 }
 
 }  // namespace weir::broker
