@@ -228,5 +228,24 @@ TEST_F(GroupSim, AdminsSeeAndDeleteGroupsOfAllPartitions) {
   EXPECT_EQ(versioned<LeaveGroupResponse>(world, *connection, leave, 5).members.at(0).error_code, kNone);
 }
 
+TEST_F(GroupSim, ATopicThatIsDeletedTakesItsCommittedOffsetsWithIt) {
+  auto& world = new_world(7);
+  start(world);
+  std::int16_t error = -1;
+  for (int retry = 0; retry < 100 && error != kNone; ++retry) {
+    error = commit(world, "simple", {}, 5);
+  }
+  ASSERT_EQ(error, kNone);
+  DeleteTopicsRequest remove;
+  remove.timeout_ms = 30'000;
+  remove.topics.push_back({.name = kTopic.name});
+  EXPECT_EQ(versioned<DeleteTopicsResponse>(world, *connection, remove, 6).responses.at(0).error_code, kNone);
+  std::int64_t offset = 5;
+  for (int i = 0; i < 100 && offset != -1; ++i) {
+    offset = committed(world, "simple", 8);
+  }
+  EXPECT_EQ(offset, -1);
+}
+
 }  // namespace
 }  // namespace weir::sim
