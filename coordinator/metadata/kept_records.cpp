@@ -87,7 +87,7 @@ Result<KeptRecord> classify_kept(const RecordFrame& frame) {
       WEIR_TRY_VOID(decode_record<NoOpRecord>(frame));
       return KeptRecord{};
     }
-    default: return {Errc::unsupported, frame.kind};
+    default: return Error{Errc::unsupported, frame.kind};
   }
 }
 

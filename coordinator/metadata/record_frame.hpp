@@ -25,7 +25,7 @@ Result<RecordFrame> parse_frame(Bytes frame);
 template <class M>
 Result<M> decode_record(const RecordFrame& frame) {
   if (frame.version < M::kMinVersion || frame.version > M::kMaxVersion) {
-    return {Errc::unsupported, frame.version};
+    return Error{Errc::unsupported, frame.version};
   }
   return protocol::decode_all<M>(frame.body, frame.version, protocol::Trailing::refuse);
 }
