@@ -183,7 +183,7 @@ Result<void> DataFolder::read_or_create_identity(std::int32_t node_id, Random& r
   if (identity_.node_id != node_id) {
     why = "data folder " + path_ + " belongs to node " + std::to_string(identity_.node_id) + ", but node.id is " +
           std::to_string(node_id);
-    return {Errc::invalid_argument, identity_.node_id};
+    return Error{Errc::invalid_argument, identity_.node_id};
   }
   return {};
 }

@@ -50,7 +50,7 @@ Result<void> ImageBuilder::apply(Offset offset, Bytes frame) {
     case protocol::BeginTransactionRecord::kApiKey:
       WEIR_TRY_VOID(decode_record<protocol::BeginTransactionRecord>(parsed));
       if (in_transaction_) {
-        return {Errc::corrupt, offset.value};
+        return Error{Errc::corrupt, offset.value};
       }
       in_transaction_ = true;
       return {};
@@ -78,7 +78,7 @@ Result<void> ImageBuilder::apply_all(Offset first, const RecordList& records) {
 
 Result<void> ImageBuilder::end_transaction(bool keep) {
   if (!in_transaction_) {
-    return {Errc::corrupt, image_.end_offset_.value};
+    return Error{Errc::corrupt, image_.end_offset_.value};
   }
   in_transaction_ = false;
   const auto pending = std::exchange(pending_, {});
@@ -329,7 +329,7 @@ Result<void> ImageBuilder::on(const protocol::FeatureLevelRecord& record) {
 
 Result<void> ImageBuilder::on(const protocol::ProducerIdsRecord& record) {
   if (record.next_producer_id < image_.next_producer_id_) {
-    return {Errc::corrupt, record.next_producer_id};  // ids would be given twice
+    return Error{Errc::corrupt, record.next_producer_id};  // ids would be given twice
   }
   image_.next_producer_id_ = record.next_producer_id;
   return {};
@@ -348,7 +348,7 @@ Result<void> ImageBuilder::edit_broker(std::int32_t id, std::int64_t epoch,
   auto& brokers = edit_brokers();
   const auto found = brokers.find(id);
   if (found == brokers.end() || found->second.epoch != epoch) {
-    return {Errc::corrupt, id};
+    return Error{Errc::corrupt, id};
   }
   change(found->second);
   return {};

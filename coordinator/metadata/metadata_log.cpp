@@ -133,7 +133,7 @@ Result<void> MetadataLog::replay_logs(const Listing& listing, Offset from, Image
   if (first == listing.logs.begin()) {
     why = folder_ + " lacks the log file that holds offset " + std::to_string(from.value) +
           (listing.snapshots.empty() ? "" : " (or a good snapshot)");
-    return {Errc::corrupt, from.value};
+    return Error{Errc::corrupt, from.value};
   }
   for (auto base = std::prev(first); base != listing.logs.end(); ++base) {
     const auto path = folder_ + "/" + log_name(*base);
@@ -154,7 +154,7 @@ Result<void> MetadataLog::replay_logs(const Listing& listing, Offset from, Image
         (last && scanned->end_offset < from)) {
       why = path + " is damaged at byte " + std::to_string(scanned->good_bytes) +
             "; put back a copy of the folder metadata";
-      return {Errc::corrupt, scanned->good_bytes};
+      return Error{Errc::corrupt, scanned->good_bytes};
     }
     bytes_since_snapshot_ += scanned->end_offset > from ? scanned->good_bytes : 0;
     if (!last) {

@@ -44,7 +44,7 @@ Result<void> apply_batch(const protocol::RecordBatchView& batch, Offset from, Im
   for (std::int32_t i = 0; i < batch.record_count(); ++i) {
     WEIR_TRY(const auto record, cursor.next());
     if (!record || !record->value || record->offset_delta != i) {
-      return {Errc::corrupt, batch.base_offset() + i};
+      return Error{Errc::corrupt, batch.base_offset() + i};
     }
     if (const Offset offset{batch.base_offset() + i}; offset >= from && !batch.is_control()) {
       WEIR_TRY_VOID(builder.apply(offset, *record->value));
@@ -109,7 +109,7 @@ Result<void> read_snapshot(Bytes content, ImageBuilder& builder) {
     const auto batch = valid_batch(content);
     if (!batch || ended || batch->base_offset() != next.value ||
         (next.value == 0 && !is_control_of(*batch, kSnapshotHeader))) {
-      return {Errc::corrupt, next.value};
+      return Error{Errc::corrupt, next.value};
     }
     ended = is_control_of(*batch, kSnapshotFooter);
     WEIR_TRY_VOID(apply_batch(*batch, Offset{0}, builder));
@@ -117,7 +117,7 @@ Result<void> read_snapshot(Bytes content, ImageBuilder& builder) {
     next = Offset{batch->last_offset() + 1};
   }
   if (!ended || builder.in_transaction()) {
-    return {Errc::truncated, next.value};
+    return Error{Errc::truncated, next.value};
   }
   return {};
 }

@@ -30,7 +30,7 @@ BrokerRegistration wanted_registration(const PlanInput& in) {
 Plan<Result<ProducerIdBlock>> plan_producer_ids(const PlanInput& in) {
   const auto first = in.image.next_producer_id();
   if (first > std::numeric_limits<std::int64_t>::max() - kProducerIdBlock) {
-    return {.records = {}, .response = {Errc::out_of_range, first}};
+    return {.records = {}, .response = Error{Errc::out_of_range, first}};
   }
   Plan<Result<ProducerIdBlock>> plan{.records = {}, .response = ProducerIdBlock{first, kProducerIdBlock}};
   const auto broker = in.image.brokers().find(in.identity.node_id);
@@ -47,7 +47,7 @@ Result<RecordList> plan_leader_epochs(const PlanInput& in, std::span<const log::
   for (const auto& key : partitions) {
     const auto& topic = in.image.find_topic(key.topic_id);
     if (topic == nullptr || key.index < 0 || key.index >= std::ssize(topic->partitions)) {
-      return {Errc::not_found, key.index};
+      return Error{Errc::not_found, key.index};
     }
     protocol::PartitionChangeRecord record;
     record.topic_id = key.topic_id;

@@ -21,7 +21,7 @@ Result<RecordFrame> parse_frame(Bytes frame) {
   const auto [frame_version, kind, version] = numbers;
   constexpr std::uint32_t kMax = std::numeric_limits<std::int16_t>::max();
   if (frame_version != kFrameVersion || kind > kMax || version > kMax) {
-    return {Errc::corrupt, frame_version};
+    return Error{Errc::corrupt, frame_version};
   }
   return RecordFrame{
       .kind = static_cast<std::int32_t>(kind), .version = static_cast<std::int16_t>(version), .body = frame};
