@@ -59,10 +59,9 @@ def gtest(totals, preset, binary):
 
 
 def fuzz_replay(totals, preset, binary):
-    corpus = ROOT / 'build' / 'corpus' / binary.name.removesuffix('_replay')
-    if not corpus.is_dir():
-        return
-    code, output, seconds = run([str(binary), str(corpus)], SANITIZER_ENV.get(preset))
+    own = ROOT / 'build' / 'corpus' / binary.name.removesuffix('_replay')
+    corpus = [str(own)] if own.is_dir() else []
+    code, output, seconds = run([str(binary), *corpus, str(ROOT / 'build' / 'corpus' / 'common')], SANITIZER_ENV.get(preset))
     totals.add(f'{preset} {binary.name}', int(code == 0), int(code != 0), seconds, output)
 
 
@@ -93,8 +92,11 @@ def main():
     options = parser.parse_args()
     totals = Totals()
     command_suite(totals, 'repository rules', [sys.executable, 'tools/tidy.py'])
-    command_suite(totals, 'message generator', [sys.executable, '-m', 'unittest', 'discover', '-q', '-s', 'tools/gen_messages'])
-    command_suite(totals, 'fuzz corpus', [sys.executable, 'tools/fuzz/make_corpus.py', '--out', 'build/corpus'])
+    command_suite(totals, 'message generator', [sys.executable, 'tools/gen_messages/test_gen_messages.py'])
+    command_suite(totals, 'repository rules themselves', [sys.executable, 'tools/tidy_test.py'])
+    command_suite(totals, 'docs/OPERATING.md is up to date', [sys.executable, 'tools/gen_operating.py', '--check'])
+    for maker in ('make_corpus.py', 'common_corpus.py'):
+        command_suite(totals, f'fuzz {maker}', [sys.executable, f'tools/fuzz/{maker}', 'build/corpus'])
     for preset in options.preset:
         preset_suites(totals, preset)
     if options.clients:
