@@ -58,7 +58,10 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                                 .image_bytes = config_.mq_image_bytes,
                                 .retention_check_ms = config_.log_retention_check_interval_ms,
                                 .boot_id = boot_id,
-                                .clean_start = folder_->clean_start()};
+                                .clean_start = folder_->clean_start(),
+                                .raise_epochs = [this](std::span<log::KnownPartition* const> partitions) {
+                                  return raise_epochs(partitions);
+                                }};
   auto opened = log::CommitLog::open(std::move(options), runtime_, known, waiters_);
   if (!opened) {
     why = "the log in " + data_folder_ + " cannot be opened: " + to_string(opened.error());
@@ -100,6 +103,21 @@ bool Broker::open_http(std::string& why) {
   }
   http_bound_ = *bound;
   return true;
+}
+
+// Runs inside open_log(), on its thread.
+Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitions) {
+  std::vector<log::PartitionKey> keys;
+  for (const auto* partition : partitions) { keys.push_back(partition->key); }
+  WEIR_LOG(warn, "the machine restarted without a clean stop: {} partitions that are not synced get a new leader epoch",
+           keys.size());
+  WEIR_TRY_VOID(controller_->bump_leader_epochs(keys));
+  const auto image = controller_->image();
+  for (auto* partition : partitions) {
+    const auto& topic = image->find_topic(partition->key.topic_id);
+    partition->leader_epoch = topic->partitions[static_cast<std::size_t>(partition->key.index)].leader_epoch;
+  }
+  return {};
 }
 
 bool Broker::open_listeners(std::string& why) {

@@ -39,6 +39,7 @@ class Broker final : public metadata::MetadataListener {
   Broker(Config config, std::string data_folder, Runtime& runtime);
   bool open_metadata(std::string& why);
   bool open_log(const Uuid& boot_id, std::string& why);
+  Result<void> raise_epochs(std::span<log::KnownPartition* const> partitions);
   bool open_http(std::string& why);
   bool open_listeners(std::string& why);
   void create_partitions(const metadata::Topic& topic);

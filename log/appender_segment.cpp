@@ -57,9 +57,6 @@ bool Appender::begin_segment() {
     partition->role.changed_since_delta = false;
   }
   changed_.clear();
-  for (const auto& [local, partition] : live_) {
-    partition->role.index = nullptr;
-  }
   return true;
 }
 
@@ -91,6 +88,10 @@ void Appender::fill_segment() {
   begin_bytes();
   group_.seal = snapshot_of_all();
   group_.seal->segment = segment_;
+  group_.seal->next_local = next_local_;
+  for (const auto& [local, partition] : live_) {
+    partition->role.index = nullptr;  // the keeper may drop it before the next segment begins
+  }
   due_delta_ = nullptr;  // the index file will hold more
   close_group(true);
   segment_->set_valid_end(file_position());

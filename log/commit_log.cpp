@@ -83,6 +83,10 @@ EpochEnd CommitLog::epoch_end(const Partition& partition, LeaderEpoch epoch) con
   return {found.epoch, found.start};
 }
 
+LeaderEpoch CommitLog::epoch_at(const Partition& partition, Offset offset) const {
+  return inside(partition).epoch_at(offset);
+}
+
 LogStatistics CommitLog::statistics() const {
   return engine_->statistics();
 }

@@ -8,6 +8,7 @@
 // docs/ARCHITECTURE.md, "The log".
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +78,14 @@ class VisibilityObserver {
   virtual void advanced(std::span<const std::shared_ptr<Partition>> partitions) = 0;
 };
 
+// A partition that the metadata image knows at start. What the log has beyond these is deleted, what it lacks is
+// created.
+struct KnownPartition {
+  PartitionKey key;
+  PartitionRules rules;
+  LeaderEpoch leader_epoch;
+};
+
 struct CommitLogOptions {
   std::string folder;                      // the data folder; holds commitlog/, manifest, pool/
   std::int64_t segment_bytes = 1LL << 30;  // at least 1 MiB
@@ -85,14 +94,9 @@ struct CommitLogOptions {
   Millis retention_check_ms = 300'000;
   Uuid boot_id;              // differs after the machine restarted
   bool clean_start = false;  // the last process said goodbye (clean-shutdown file)
-};
-
-// A partition that the metadata image knows at start. What the log has beyond these is deleted, what it lacks is
-// created.
-struct KnownPartition {
-  PartitionKey key;
-  PartitionRules rules;
-  LeaderEpoch leader_epoch;
+  // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
+  // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
+  std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;
 };
 
 struct LogStatistics {
@@ -144,6 +148,8 @@ class CommitLog {
                                                          Offset bound) const;
   Result<std::optional<TimestampAndOffset>> find_max_timestamp(const Partition& partition, Offset bound) const;
   [[nodiscard]] EpochEnd epoch_end(const Partition& partition, LeaderEpoch epoch) const;
+  // Of the record at `offset`, or the one that a record there would get; -1 below all that is known.
+  [[nodiscard]] LeaderEpoch epoch_at(const Partition& partition, Offset offset) const;
 
   [[nodiscard]] LogStatistics statistics() const;
   [[nodiscard]] std::int64_t size_bytes(const Partition& partition) const;  // batch bytes between start and end

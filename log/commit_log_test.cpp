@@ -336,5 +336,22 @@ TEST(CommitLog, ColdDataNeedsTheDiskAndSaysSo) {
   EXPECT_EQ(test.read_all(*partition)->size(), 1U);
 }
 
+TEST(CommitLog, SlowReadersHoldABoundedNumberOfImageBlocks) {
+  TestLog test{77};
+  ASSERT_TRUE(test.start());
+  const auto partition = test.create(1, 0);
+  std::vector<ReadOutcome> held;
+  for (int i = 0; i < 200; ++i) {
+    const auto sent = test.append_now(partition, {.values = {text_of(i, 100'000)}});
+    ASSERT_FALSE(sent.error);
+    auto read = test.log->read(*partition, sent.base_offset, {1 << 20, true, partition->high_watermark()},
+                               ReadFrom::memory_only);
+    ASSERT_TRUE(read);
+    ASSERT_FALSE(read->batches.empty());
+    held.push_back(std::move(*read));
+  }
+  EXPECT_LE(test.log->statistics().image_bytes_used, 3 * test.options.image_bytes + (2 << 20));
+}
+
 }  // namespace
 }  // namespace weir::log

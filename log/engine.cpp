@@ -56,6 +56,18 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   for (const auto& partition : recovered.live) {
     in_log.emplace(partition->key(), partition);
   }
+  std::vector<KnownPartition> all{known.begin(), known.end()};
+  if (recovered.machine_restarted && options_.raise_epochs) {
+    std::vector<KnownPartition*> may_lack_a_tail;
+    for (auto& one : all) {
+      if (one.rules.flush == FlushMode::async) {
+        may_lack_a_tail.push_back(&one);
+      }
+    }
+    if (!may_lack_a_tail.empty()) {
+      WEIR_TRY_VOID(options_.raise_epochs(may_lack_a_tail));
+    }
+  }
   writer_.start(recovered.tail);
   if (!recovered.open) {
     WEIR_TRY(auto first, keeper_.prepare_now());
@@ -65,7 +77,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     appender_.start({std::move(recovered.live), next_local_, recovered.open, recovered.tail, recovered.open_entries});
   }
   // The metadata image wins: what it lacks is deleted in the log, what the log lacks is created.
-  for (const auto& one : known) {
+  for (const auto& one : all) {
     const auto found = in_log.find(one.key);
     if (found == in_log.end()) {
       create(one.key, one.rules, one.leader_epoch);
@@ -246,7 +258,7 @@ void CommitLog::Engine::keeper_failed(Error error) {
 void CommitLog::Engine::run_retention(Task done) {
   post(runtime_.pool, [this, done = std::move(done)]() mutable {
     retention_.run(
-        partitions(), reader_,
+        [this] { return partitions(); }, reader_,
         [this](std::shared_ptr<LogPartition> partition, Offset start, UniqueFunction<void(Result<Offset>)> moved) {
           move_start(std::move(partition), start, runtime_.pool, std::move(moved));
         },

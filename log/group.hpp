@@ -37,6 +37,7 @@ struct SegmentSnapshot {
   std::int64_t from = 0;  // file positions that a delta covers; sealing: all up to `to`
   std::int64_t to = 0;
   std::vector<PartitionSnapshot> partitions;  // rising local numbers; sealing: every live partition
+  LocalPartition next_local{1};               // sealing: above every number that was ever given
 };
 
 struct Group {

@@ -44,6 +44,9 @@ class Image {
 
   [[nodiscard]] std::int64_t capacity() const { return static_cast<std::int64_t>(slots_.size()) * kImageBlockBytes; }
   [[nodiscard]] std::int64_t memory_bytes() const;  // blocks that exist, the ring's and those that readers hold
+  // Readers hold more blocks than the ring has: who reads now copies instead of holding yet more. So at most about
+  // three times the ring exists.
+  [[nodiscard]] bool is_overdrawn() const { return memory_bytes() > 2 * capacity(); }
 
  private:
   friend class ImageReader;

@@ -51,6 +51,10 @@ class LogPartition final : public Partition {
     const std::scoped_lock lock(mutex_);
     return epochs_.end_of(epoch, log_end);
   }
+  [[nodiscard]] LeaderEpoch epoch_at(Offset offset) const {
+    const std::scoped_lock lock(mutex_);
+    return epochs_.epoch_at(offset);
+  }
   // The segment's index file is in the current version of the segment set.
   void drop_open_index(SegmentId segment) {
     std::shared_ptr<OpenIndex> dropped;

@@ -95,7 +95,7 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
       break;
     }
     bool is_in_image = false;
-    if (entry.size < kHoldFrom) {
+    if (entry.size < kHoldFrom || image_.is_overdrawn()) {
       is_in_image = image.copy(cursor.position(), chain.room_for(entry.size));
       if (!is_in_image) {
         chain.take_back(entry.size);

@@ -34,6 +34,8 @@ class Recovery {
     }
     WEIR_TRY_VOID(take_state_of_last_sealed());
     WEIR_TRY_VOID(take_unsealed(unsealed));
+    out_.machine_restarted =
+        !out_.open && !keeper_.manifest().segments.empty() && last_boot_ != std::optional{options_.boot_id};
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));
@@ -50,6 +52,7 @@ class Recovery {
   struct Opened {
     std::shared_ptr<Segment> segment;
     std::int64_t size = 0;
+    Uuid boot_id;
     bool same_boot = false;
   };
 
@@ -82,6 +85,7 @@ class Recovery {
     }
     Opened opened;
     WEIR_TRY(opened.size, file->size());
+    opened.boot_id = header.boot_id;
     opened.same_boot = header.boot_id == options_.boot_id;
     opened.segment = std::make_shared<Segment>(id, header.seed, std::move(file), path,
                                                keeper_.segment_folder() + "/" + index_file_name(id));
@@ -104,6 +108,7 @@ class Recovery {
       return {};
     }
     const auto& segment = opened->segment;
+    last_boot_ = opened->boot_id;
     segment->set_valid_end(facts.valid_end);
     out_.tail = std::max(out_.tail, segment->start() + facts.valid_end);
     auto index = open_index(*segment);
@@ -111,7 +116,8 @@ class Recovery {
       if (is_of_the_disk(index.error())) {
         return index.error();
       }
-      index = rebuild_index(segment, std::min(facts.valid_end, opened->size));
+      const auto* before = out_.members.empty() ? nullptr : out_.members.back().index.get();
+      index = rebuild_index(segment, std::min(facts.valid_end, opened->size), before);
       if (!index) {
         return index.error();
       }
@@ -126,11 +132,16 @@ class Recovery {
     return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
   }
 
-  // A sealed segment begins with its own state, so its index can be made from it alone.
-  Result<std::shared_ptr<const IndexFile>> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end) {
+  // A sealed segment begins with its own state, so its index can be made from it alone. Only a cut may have left a part
+  // of that state: then the end of the segment `before` it says the same.
+  Result<std::shared_ptr<const IndexFile>> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end,
+                                                         const IndexFile* before) {
     Live aside;
     aside.swap(live_);
     auto result = [&]() -> Result<std::shared_ptr<const IndexFile>> {
+      if (before != nullptr) {
+        static_cast<void>(take_states(*before));
+      }
       SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), end};
       for (;;) {
         WEIR_TRY(const auto step, scan.next());
@@ -154,7 +165,20 @@ class Recovery {
     if (out_.members.empty()) {
       return {};
     }
-    const auto& index = *out_.members.back().index;
+    auto& last = out_.members.back();
+    const auto taken = take_states(*last.index);
+    if (taken || is_of_the_disk(taken.error())) {
+      return taken;
+    }
+    // Its directory was sound, a state in it is not: the segment itself has all of it.
+    live_.clear();
+    const auto count = out_.members.size();
+    const auto* before = count > 1 ? out_.members[count - 2].index.get() : nullptr;
+    WEIR_TRY(last.index, rebuild_index(last.segment, last.segment->valid_end(), before));
+    return take_states(*last.index);
+  }
+
+  Result<void> take_states(const IndexFile& index) {
     for (std::size_t number = 0; number < index.row_count(); ++number) {
       WEIR_TRY(const auto items, index.state(index.row(number)));
       WEIR_TRY_VOID(apply_items(nullptr, items));
@@ -180,6 +204,7 @@ class Recovery {
         return drop(unsealed, number);
       }
       const auto& segment = opened->segment;
+      last_boot_ = opened->boot_id;
       out_.tail = std::max(out_.tail, segment->start() + opened->size);
       for (auto& [local, partition] : live_) {
         partition->role.index = nullptr;
@@ -188,6 +213,15 @@ class Recovery {
       bool is_cut = false;
       const auto damage_before = out_.damage.size();
       WEIR_TRY(const auto end, scan(*opened, behind, is_cut));
+      // The next segment begins where this one ended: a tail that is missing as a whole is torn like any other.
+      const auto next = behind.empty() ? keeper_.manifest().clean_point : behind.front().start;
+      if (!is_cut && segment->start() + end < next) {
+        WEIR_TRY(const bool is_damage, was_durable(segment->start() + end, nullptr, 0, behind));
+        is_cut = !is_damage;
+        if (is_damage) {
+          out_.damage.push_back({facts.id, end, next - segment->start()});
+        }
+      }
       const auto is_whole = !is_cut && damage_before == out_.damage.size();
       if (options_.clean_start && is_whole && behind.empty() && end % kBlock == 0 &&
           keeper_.manifest().clean_point == segment->start() + end) {
@@ -405,10 +439,13 @@ class Recovery {
         out_.next_local = std::max(out_.next_local, node->next_local);
       } else if (const auto* state = std::get_if<PartitionState>(&*item)) {
         auto& partition = get_or_create(state->local, state->key);
-        partition.restore(*state);
-        partition.role.producers.clear();
+        known_already_ = says_nothing_new(partition, *state) ? state->local : kNoPartition;
+        if (known_already_ == kNoPartition) {
+          partition.restore(*state);
+          partition.role.producers.clear();
+        }
       } else if (const auto* producers = std::get_if<ProducersItem>(&*item)) {
-        if (auto* partition = find(producers->local)) {
+        if (auto* partition = find(producers->local); partition != nullptr && producers->local != known_already_) {
           WEIR_TRY_VOID(partition->role.producers.merge(producers->snapshot));
         }
       } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && segment) {
@@ -419,6 +456,16 @@ class Recovery {
         }
       }
     }
+  }
+
+  // What was read before led to this state. Then the producers known are kept: the chunk with those of the state may be
+  // torn away.
+  static bool says_nothing_new(const LogPartition& partition, PartitionState state) {
+    auto known = partition.state();
+    known.durable_end = state.durable_end;
+    known.high_watermark = state.high_watermark;
+    known.reserved_end = state.reserved_end;
+    return known == state;
   }
 
   void add_to_index(LogPartition& partition, const std::shared_ptr<Segment>& segment, const IndexEntry& entry,
@@ -510,6 +557,8 @@ class Recovery {
   Live live_;
   std::vector<ManifestEdit> edits_;
   std::int64_t entries_ = 0;
+  LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
+  std::optional<Uuid> last_boot_;               // in which the newest segment that can be read was begun
 };
 
 }  // namespace

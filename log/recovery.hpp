@@ -35,6 +35,7 @@ struct Recovered {
   std::vector<DamagedRange> damage;
   std::int64_t cut_bytes = 0;  // behind the end of the log, never to be served
   std::int64_t scanned_bytes = 0;
+  bool machine_restarted = false;  // since the log was written, without a clean stop: unsynced bytes may be lost
 };
 
 Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now);

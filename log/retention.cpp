@@ -4,8 +4,7 @@
 
 namespace weir::log {
 
-void Retention::run(std::vector<std::shared_ptr<LogPartition>> partitions, const LogReader& reader,
-                    const MoveStart& move_start, Task done) {
+void Retention::run(Partitions partitions, const LogReader& reader, const MoveStart& move_start, Task done) {
   {
     const std::scoped_lock lock(mutex_);
     done_.push_back(std::move(done));
@@ -14,14 +13,14 @@ void Retention::run(std::vector<std::shared_ptr<LogPartition>> partitions, const
     }
   }
   // Counts the moves under way, and one for this loop; whoever ends the last goes on.
-  auto all = std::make_shared<std::vector<std::shared_ptr<LogPartition>>>(std::move(partitions));
+  const auto all = partitions();
   auto left = std::make_shared<std::atomic<std::size_t>>(1);
-  const auto one_is_done = [this, all, left] {
+  const auto one_is_done = [this, partitions = std::move(partitions), left] {
     if (left->fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      drop(*all);
+      drop(partitions);
     }
   };
-  for (const auto& partition : *all) {
+  for (const auto& partition : all) {
     const auto start = wanted_start(*partition, reader);
     if (start > partition->log_start()) {
       left->fetch_add(1, std::memory_order_relaxed);
@@ -64,14 +63,16 @@ Offset Retention::wanted_start(const LogPartition& partition, const LogReader& r
   return start;
 }
 
-void Retention::drop(const std::vector<std::shared_ptr<LogPartition>>& partitions) {
+void Retention::drop(const Partitions& partitions) {
+  // The version before the partitions: one that was made while the starts moved may have batches in it already.
+  const auto version = segments_.current();
+  const auto all = partitions();
   std::unordered_map<LocalPartition, const LogPartition*> alive;
-  for (const auto& partition : partitions) {
+  for (const auto& partition : all) {
     if (!partition->deleted()) {
       alive.emplace(partition->local(), partition.get());
     }
   }
-  const auto version = segments_.current();
   std::vector<SegmentId> unneeded;
   for (std::size_t number = 0; number + 1 < version->members.size(); ++number) {
     const auto& member = version->members[number];

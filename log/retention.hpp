@@ -25,12 +25,13 @@ class Retention {
   Retention(SegmentList& segments, SegmentKeeper& keeper, const Clock& clock)
       : segments_(segments), keeper_(keeper), clock_(clock) {}
 
-  void run(std::vector<std::shared_ptr<LogPartition>> partitions, const LogReader& reader, const MoveStart& move_start,
-           Task done);
+  // `partitions` lists those that there are when it is called: more than once in a pass.
+  using Partitions = std::function<std::vector<std::shared_ptr<LogPartition>>()>;
+  void run(Partitions partitions, const LogReader& reader, const MoveStart& move_start, Task done);
 
  private:
   [[nodiscard]] Offset wanted_start(const LogPartition& partition, const LogReader& reader) const;
-  void drop(const std::vector<std::shared_ptr<LogPartition>>& partitions);
+  void drop(const Partitions& partitions);
   void finish();
 
   SegmentList& segments_;

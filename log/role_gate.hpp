@@ -34,7 +34,7 @@ class RoleGate {
   }
 
  private:
-  std::atomic<std::uint32_t> wanted_{0};
+  std::atomic<std::uint64_t> wanted_{0};
 };
 
 }  // namespace weir::log

@@ -119,9 +119,17 @@ Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool is_sy
   }
   deltas_.reset();
   WEIR_TRY(auto index, write_index(snapshot));
-  const std::array<ManifestEdit, 2> edits{SealSegment{segment->id(), snapshot.to, true},
-                                          CleanPoint{segment->start() + snapshot.to}};
-  WEIR_TRY_VOID(edit(edits));
+  {
+    // The index file has no row of a deleted partition, and the next segment's state may be lost: so the next number is
+    // kept here, or the rows of older segments would be taken for those of a new partition.
+    const std::scoped_lock lock(manifest_mutex_);
+    const auto& state = manifest_->state();
+    const auto next_local = std::max(state.next_local, snapshot.next_local);
+    const std::array<ManifestEdit, 3> edits{SealSegment{segment->id(), snapshot.to, true},
+                                            CleanPoint{segment->start() + snapshot.to},
+                                            NextNumbers{state.next_segment, next_local}};
+    WEIR_TRY_VOID(manifest_->append(edits));
+  }
   // Readers first take a partition's open indexes, then the version: so the version must have the file before the open
   // index goes.
   list_.change([&](auto& members) {

@@ -86,7 +86,10 @@ class Listing {
     switch (part.timestamp) {
       case latest: return at(index, bound, partition.leader_epoch());
       case earliest:
-      case earliest_local: return at(index, partition.log_start(), partition.leader_epoch());
+      case earliest_local: {
+        const auto start = partition.log_start();
+        return at(index, start, services_.log.epoch_at(partition, start));
+      }
       case latest_tiered:
       case earliest_pending_upload: return failed(index, ErrorCode::none);
       case max_timestamp: return by_time(index, services_.log.find_max_timestamp(partition, bound));
