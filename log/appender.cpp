@@ -101,7 +101,12 @@ bool Appender::turn() {
   if (needed) {
     hooks_.wake_writer();
   }
-  return !stalled && backlog_at_ < backlog_.size();
+  if (stalled || backlog_at_ < backlog_.size()) {
+    return !stalled;
+  }
+  // What came while the backlog was stalled has had its turns: nobody brings the role for it again.
+  const std::scoped_lock lock(queue_mutex_);
+  return !incoming_.empty();
 }
 
 bool Appender::request_groups(bool pad, std::vector<Group>& into) {
