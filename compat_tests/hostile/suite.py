@@ -11,7 +11,7 @@ import time
 from harness.child import Deadline
 from harness.context import Context
 from harness.ports import free_port
-from harness.results import require
+from harness.results import Failure, require
 from hostile import wire
 from hostile.wire import Wire
 
@@ -19,6 +19,7 @@ TOPIC = "hostile"
 GOOD = wire.batch(wire.record(0, b"good"))
 MAX_FRAME = 104_857_600
 OTHERS_MS = 50
+ATTEMPTS = 3
 RSS_BUDGET_MIB = 400  # request memory (128), image (64), and what a broker is at rest
 INVALID_RECORD, CORRUPT, UNKNOWN = 87, 2, -1
 
@@ -37,9 +38,9 @@ def run(context: Context):
         for codec, bomb in (("gzip", wire.gzip_bomb), ("zstd", wire.zstd_bomb), ("snappy", wire.snappy_bomb),
                             ("lz4", wire.lz4_bomb)):
             with context.test(f"bomb_{codec}") as notes:
-                notes.append(_bomb(context, broker, codec, bomb))
+                notes.append(_within_attempts(lambda: _bomb(context, broker, codec, bomb)))
         with context.test("hundred_announce_90_mb_and_drip") as notes:
-            notes.append(_drip(context, broker))
+            notes.append(_within_attempts(lambda: _drip(context, broker)))
         with context.test("nothing_acknowledged_was_lost"):
             _all_there(broker.port)
         if context.kind == "weir":
@@ -50,6 +51,19 @@ def run(context: Context):
 
 
 _acknowledged: list[int] = []  # offsets
+
+
+class Late(Failure):
+    """Others waited too long. A busy machine can do that once; a broker that blocks does it each time."""
+
+
+def _within_attempts(attempt) -> str:
+    for left in range(ATTEMPTS - 1, -1, -1):
+        try:
+            return attempt()
+        except Late:
+            if left == 0:
+                raise
 
 
 def _make_topic(port: int):
@@ -175,7 +189,8 @@ class Others:
         require(self.failure is None, f"others failed: {self.failure}")
         require(self.calls > 0, "others made no call")
         if context.kind == "weir":
-            require(self.worst_ms <= OTHERS_MS, f"others waited {self.worst_ms:.0f} ms, at most {OTHERS_MS} is promised")
+            if self.worst_ms > OTHERS_MS:
+                raise Late(f"others waited {self.worst_ms:.0f} ms, at most {OTHERS_MS} is promised")
 
 
 def _resident_mib(broker) -> float:
