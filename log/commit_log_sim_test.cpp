@@ -1,6 +1,8 @@
 // Random lives of one log, each ended by a crash at a random disk operation, checked against what was promised.
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include <map>
 
 #include "log/test_log_read.hpp"
@@ -281,7 +283,7 @@ class Life {
   Random random_;
   TestLog test_;
   const std::uint64_t seed_;
-  std::vector<Model> models_;
+  std::deque<Model> models_;
   std::vector<Sent> sent_;
 };
 
