@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / 'compat_tests'))
 
 from harness import broker as brokers  # noqa: E402
 from harness import paths  # noqa: E402
+from harness.child import Deadline  # noqa: E402
 
 KAFKA_JAVA = ['java', '-Xms1G', '-Xmx1G', '-server', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20',
               '-XX:InitiatingHeapOccupancyPercent=35', '-XX:+ExplicitGCInvokesConcurrent', '-Djava.awt.headless=true',
@@ -69,6 +70,18 @@ def topic(broker, verb, name):
     extra = ['--partitions', str(PARTITIONS)] if verb == 'create' else []
     subprocess.run([WEIR, 'topic', verb, '--to', broker.address, name, *extra], check=True, stdout=subprocess.DEVNULL,
                    timeout=60)
+    if verb == 'create':
+        await_leaders(broker, name)
+
+
+def await_leaders(broker, name):
+    """Kafka answers that a topic is made before all its partitions take records."""
+    deadline = Deadline(30)
+    probe = [LOADGEN, '--to', broker.address, '--topic', name, '--connections', '1', '--partitions', str(PARTITIONS),
+             '--total-mb', '1', '--window', str(PARTITIONS)]
+    while subprocess.run(probe, stdout=subprocess.DEVNULL, timeout=60).returncode != 0:
+        if deadline.passed:
+            raise TimeoutError(f'{broker.kind}: topic {name} takes no records')
 
 
 def run_pair(number, pair, results):
