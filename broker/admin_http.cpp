@@ -28,13 +28,17 @@ class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Sessio
     parser_->body_limit(kBodyBytesMax);
     const auto deadline = owner_.services_.runtime.clock.monotonic_ms() + kIdleMs;
     timer_ = owner_.loop_.timers().schedule(deadline, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) { self->close(); }
+      if (const auto self = weak.lock()) {
+        self->close();
+      }
     });
     read_more();
   }
 
   void close() {
-    if (std::exchange(closed_, true)) { return; }
+    if (std::exchange(closed_, true)) {
+      return;
+    }
     owner_.loop_.timers().cancel(timer_);
     stream_->close();
     auto node = owner_.sessions_.extract(this);
@@ -45,7 +49,9 @@ class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Sessio
   void read_more() {
     stream_->read_some(MutableBytes{chunk_}, [weak = weak_from_this()](const Result<std::size_t>& count) {
       const auto self = weak.lock();
-      if (!self || self->closed_) { return; }
+      if (!self || self->closed_) {
+        return;
+      }
       count ? self->parse(*count) : self->close();
     });
   }
@@ -58,8 +64,12 @@ class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Sessio
     while (buffer_.size() > 0 && !parser_->is_done()) {
       const auto used = parser_->put(buffer_.data(), problem);
       buffer_.consume(used);
-      if (problem == http::error::need_more) { return buffer_.size() > kHeaderBytesMax ? close() : read_more(); }
-      if (problem) { return close(); }
+      if (problem == http::error::need_more) {
+        return buffer_.size() > kHeaderBytesMax ? close() : read_more();
+      }
+      if (problem) {
+        return close();
+      }
     }
     parser_->is_done() ? respond() : read_more();
   }
@@ -78,8 +88,12 @@ class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Sessio
     stream_->write(BufferChain{SharedBytes::copy_of(as_bytes(text.str()))},
                    [weak = weak_from_this(), keep](const Result<void>& written) {
                      const auto self = weak.lock();
-                     if (!self || self->closed_) { return; }
-                     if (!written || !keep) { return self->close(); }
+                     if (!self || self->closed_) {
+                       return;
+                     }
+                     if (!written || !keep) {
+                       return self->close();
+                     }
                      self->owner_.loop_.timers().cancel(self->timer_);
                      self->start();
                    });
@@ -98,7 +112,9 @@ AdminHttp::~AdminHttp() = default;
 
 Result<Endpoint> AdminHttp::listen(const Endpoint& at) {
   WEIR_TRY(listener_, services_.runtime.network.listen(at, {&loop_}, [this](std::unique_ptr<Stream> stream, IoLoop&) {
-    if (sessions_.size() >= kSessionsMax) { return; }
+    if (sessions_.size() >= kSessionsMax) {
+      return;
+    }
     auto session = std::make_shared<Session>(*this, std::move(stream));
     sessions_.emplace(session.get(), session);
     session->start();
@@ -115,12 +131,16 @@ void AdminHttp::stop() {
 }
 
 AdminHttp::Answer AdminHttp::answer(std::string_view method, std::string_view target) const {
-  if (method != "GET" && method != "HEAD") { return {405, std::string{kPlain}, "only GET and HEAD\n"}; }
+  if (method != "GET" && method != "HEAD") {
+    return {405, std::string{kPlain}, "only GET and HEAD\n"};
+  }
   if (target == "/healthz") {
     const bool sick = services_.log.statistics().read_only;
     return {sick ? 503U : 200U, std::string{kPlain}, sick ? "read-only: a write or sync of the log failed\n" : "ok\n"};
   }
-  if (target == "/metrics") { return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text()}; }
+  if (target == "/metrics") {
+    return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text()};
+  }
   return {404, std::string{kPlain}, "there are /metrics and /healthz\n"};
 }
 
@@ -135,7 +155,9 @@ std::string AdminHttp::metrics_text() const {
   metrics.topics.set(static_cast<std::int64_t>(image->topic_count()));
   metrics.partitions.set(image->partition_count());
   return prometheus_text(metrics, [](std::string_view label, int value) {
-    if (label == "api") { return std::string{protocol::api_name(static_cast<std::int16_t>(value))}; }
+    if (label == "api") {
+      return std::string{protocol::api_name(static_cast<std::int16_t>(value))};
+    }
     return std::string{protocol::to_string(static_cast<protocol::ErrorCode>(value))};
   });
 }

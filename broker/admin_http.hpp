@@ -1,5 +1,6 @@
-// AdminHttp: /metrics (Prometheus text) and /healthz on loopback (mq.http.listen). Beast parses and writes HTTP; bytes come
-// and go through the Stream seam, so it runs in the simulator too. One request a connection at a time, small limits.
+// AdminHttp: /metrics (Prometheus text) and /healthz on loopback (mq.http.listen). Beast parses and writes HTTP; bytes
+// come and go through the Stream seam, so it runs in the simulator too. One request a connection at a time, small
+// limits.
 #pragma once
 
 #include <memory>

@@ -78,7 +78,8 @@ TEST_F(AdminHttpTest, OtherMethodsAreRefusedAndNonsenseClosesTheConnection) {
   const auto broker = start();
   ASSERT_TRUE(broker) << why_;
   const auto at = *broker->http_bound();
-  EXPECT_THAT(talk(at, "POST /metrics HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), StartsWith("HTTP/1.1 405"));
+  EXPECT_THAT(talk(at, "POST /metrics HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+              StartsWith("HTTP/1.1 405"));
   EXPECT_EQ(talk(at, "no http at all\r\n\r\n"), "");
   EXPECT_EQ(talk(at, "GET /" + std::string(20'000, 'a') + " HTTP/1.1\r\n\r\n"), "") << "a header over the limit";
   EXPECT_EQ(talk(at, "GET /hea"), "") << "a half request, until its time is over";

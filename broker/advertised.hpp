@@ -1,4 +1,5 @@
-// The address that answers name for this broker: the advertised listener if one is set, else the one the client came in on.
+// The address that answers name for this broker: the advertised listener if one is set, else the one the client came in
+// on.
 #pragma once
 
 #include "broker/request_context.hpp"

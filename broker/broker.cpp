@@ -21,23 +21,31 @@ Broker::~Broker() = default;
 std::unique_ptr<Broker> Broker::start(Config config, std::string data_folder, const Uuid& boot_id, Runtime& runtime,
                                       std::string& why) {
   std::unique_ptr<Broker> broker{new Broker(std::move(config), std::move(data_folder), runtime)};
-  if (!broker->open_metadata(why) || !broker->open_log(boot_id, why) || !broker->open_http(why) || !broker->open_listeners(why)) { return nullptr; }
+  if (!broker->open_metadata(why) || !broker->open_log(boot_id, why) || !broker->open_http(why) ||
+      !broker->open_listeners(why)) {
+    return nullptr;
+  }
   broker->groups_->start();  // last: it sets other threads to work, and a failed start takes everything down at once
   return broker;
 }
 
 bool Broker::open_metadata(std::string& why) {
   auto folder = metadata::DataFolder::open(runtime_.disk, data_folder_, config_.node_id, random_, why);
-  if (!folder) { return false; }
+  if (!folder) {
+    return false;
+  }
   folder_ = std::move(*folder);
-  metadata::ControllerSettings settings{.num_partitions = config_.num_partitions,
-                                        .default_replication_factor = static_cast<std::int16_t>(config_.default_replication_factor),
-                                        .delete_topic_enable = config_.delete_topic_enable,
-                                        .offsets_topic_partitions = config_.offsets_topic_num_partitions,
-                                        .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes,
-                                        .config = &config_};
+  metadata::ControllerSettings settings{
+      .num_partitions = config_.num_partitions,
+      .default_replication_factor = static_cast<std::int16_t>(config_.default_replication_factor),
+      .delete_topic_enable = config_.delete_topic_enable,
+      .offsets_topic_partitions = config_.offsets_topic_num_partitions,
+      .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes,
+      .config = &config_};
   auto controller = metadata::Controller::open(data_folder_, folder_->identity(), std::move(settings), runtime_, why);
-  if (!controller) { return false; }
+  if (!controller) {
+    return false;
+  }
   controller_ = std::move(*controller);
   producer_ids_ = std::make_unique<metadata::ProducerIdSource>(*controller_);
   return true;
@@ -53,15 +61,14 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                        .leader_epoch = topic.partitions[i].leader_epoch});
     }
   });
-  log::CommitLogOptions options{.folder = data_folder_,
-                                .segment_bytes = config_.mq_segment_bytes,
-                                .image_bytes = config_.mq_image_bytes,
-                                .retention_check_ms = config_.log_retention_check_interval_ms,
-                                .boot_id = boot_id,
-                                .clean_start = folder_->clean_start(),
-                                .raise_epochs = [this](std::span<log::KnownPartition* const> partitions) {
-                                  return raise_epochs(partitions);
-                                }};
+  log::CommitLogOptions options{
+      .folder = data_folder_,
+      .segment_bytes = config_.mq_segment_bytes,
+      .image_bytes = config_.mq_image_bytes,
+      .retention_check_ms = config_.log_retention_check_interval_ms,
+      .boot_id = boot_id,
+      .clean_start = folder_->clean_start(),
+      .raise_epochs = [this](std::span<log::KnownPartition* const> partitions) { return raise_epochs(partitions); }};
   auto opened = log::CommitLog::open(std::move(options), runtime_, known, waiters_);
   if (!opened) {
     why = "the log in " + data_folder_ + " cannot be opened: " + to_string(opened.error());
@@ -89,11 +96,15 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
 // Before the listeners: a start that ends here has no client yet.
 bool Broker::open_http(std::string& why) {
   const auto at = config_.http_endpoint();
-  if (!at) { return true; }
+  if (!at) {
+    return true;
+  }
   http_ = std::make_unique<AdminHttp>(*services_, *runtime_.io.front());
   auto bound = http_->listen(*at);
   // Only a default may give way: two brokers on one machine need no word about it, an address that somebody chose does.
-  if (!bound && bound.error().code == Errc::in_use && !config_.is_set("mq.http.listen")) { bound = http_->listen({at->host, 0}); }
+  if (!bound && bound.error().code == Errc::in_use && !config_.is_set("mq.http.listen")) {
+    bound = http_->listen({at->host, 0});
+  }
   if (!bound) {
     why = bound.error().code == Errc::in_use
               ? "mq.http.listen: port " + std::to_string(at->port) + " on " + at->host +
@@ -108,7 +119,9 @@ bool Broker::open_http(std::string& why) {
 // Runs inside open_log(), on its thread.
 Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitions) {
   std::vector<log::PartitionKey> keys;
-  for (const auto* partition : partitions) { keys.push_back(partition->key); }
+  for (const auto* partition : partitions) {
+    keys.push_back(partition->key);
+  }
   WEIR_LOG(warn, "the machine restarted without a clean stop: {} partitions that are not synced get a new leader epoch",
            keys.size());
   WEIR_TRY_VOID(controller_->bump_leader_epochs(keys));
@@ -141,7 +154,9 @@ void Broker::create_partitions(const metadata::Topic& topic) {
   const auto settings = topics_.of(topic);
   for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
     const log::PartitionKey key{topic.id, static_cast<std::int32_t>(i)};
-    if (!log_->find(key)) { log_->create(key, settings->rules, topic.partitions[i].leader_epoch); }
+    if (!log_->find(key)) {
+      log_->create(key, settings->rules, topic.partitions[i].leader_epoch);
+    }
   }
 }
 
@@ -149,18 +164,26 @@ void Broker::create_partitions(const metadata::Topic& topic) {
 void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::MetadataImage& after,
                      const metadata::ImageChanges& changes) {
   for (const auto& topic : changes.topics_deleted) {
-    for (std::size_t i = 0; i < topic->partitions.size(); ++i) { log_->remove({topic->id, static_cast<std::int32_t>(i)}); }
+    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+      log_->remove({topic->id, static_cast<std::int32_t>(i)});
+    }
     topics_.forget(topic->id);
   }
-  if (!changes.topics_deleted.empty()) { groups_->topics_deleted(changes.topics_deleted); }
+  if (!changes.topics_deleted.empty()) {
+    groups_->topics_deleted(changes.topics_deleted);
+  }
   for (const auto& ids : {changes.topics_created, changes.topics_changed}) {
     for (const auto& id : ids) {
-      if (const auto& topic = after.find_topic(id)) { create_partitions(*topic); }
+      if (const auto& topic = after.find_topic(id)) {
+        create_partitions(*topic);
+      }
     }
   }
   for (const auto& name : changes.topic_configs_changed) {
     const auto& topic = after.find_topic(name);
-    if (!topic) { continue; }
+    if (!topic) {
+      continue;
+    }
     const auto settings = topics_.of(*topic);
     for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
       log_->set_rules({topic->id, static_cast<std::int32_t>(i)}, settings->rules);
@@ -170,12 +193,15 @@ void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::
 
 void Broker::stop(Task done) {
   const auto finished = std::make_shared<Task>(std::move(done));
-  if (http_) { http_->stop(); }
+  if (http_) {
+    http_->stop();
+  }
   server_->stop([this, finished] {
     groups_->stop([this, finished] {
       log_->stop([this, finished] {
         if (const auto marked = folder_->mark_clean_shutdown(); !marked) {
-          WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_, to_string(marked.error()));
+          WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_,
+                   to_string(marked.error()));
         }
         runtime_.io.front()->post([finished] { (*finished)(); });
       });

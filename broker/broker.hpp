@@ -2,7 +2,8 @@
 // simulator; only the Runtime differs.
 //
 // Start order: data folder (lock, identity) -> metadata -> CommitLog (recovery) -> groups -> HTTP -> listeners; blocks
-// until it listens. Stop order: HTTP -> listeners and connections -> groups -> log (drain, sync) -> clean-shutdown file.
+// until it listens. Stop order: HTTP -> listeners and connections -> groups -> log (drain, sync) -> clean-shutdown
+// file.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,8 @@ namespace weir::broker {
 
 class Broker final : public metadata::MetadataListener {
  public:
-  // `boot_id` tells restarts of the machine apart. On failure `why` is one sentence that names what, where and what to do.
+  // `boot_id` tells restarts of the machine apart. On failure `why` is one sentence that names what, where and what to
+  // do.
   static std::unique_ptr<Broker> start(Config config, std::string data_folder, const Uuid& boot_id, Runtime& runtime,
                                        std::string& why);
   ~Broker() override;  // stop() must have finished, or the simulated world has ended

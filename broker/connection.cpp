@@ -7,7 +7,7 @@ namespace weir::broker {
 namespace {
 constexpr std::int16_t kProduceKey = 0;
 constexpr Millis kIdleForever = 3'650LL * 86'400'000;  // ten years: the sum with a time does not overflow
-constexpr Millis kLargeFrameDeadline = 30'000;  // a large frame that others wait for must be in by then
+constexpr Millis kLargeFrameDeadline = 30'000;         // a large frame that others wait for must be in by then
 }  // namespace
 
 Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream> stream, OnClosed on_closed)
@@ -17,7 +17,9 @@ Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream>
       on_closed_(std::move(on_closed)),
       reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
 
-Connection::~Connection() { return_memory(); }
+Connection::~Connection() {
+  return_memory();
+}
 
 void Connection::start() {
   last_activity_ms_ = services_.runtime.clock.monotonic_ms();
@@ -26,28 +28,42 @@ void Connection::start() {
 }
 
 void Connection::arm_idle_timer() {
-  if (services_.config.connections_max_idle_ms < 0) { return; }  // never, as in Kafka
+  if (services_.config.connections_max_idle_ms < 0) {
+    return;
+  }  // never, as in Kafka
   const auto idle_max = std::min(services_.config.connections_max_idle_ms, kIdleForever);
   idle_timer_ = loop_.timers().schedule(last_activity_ms_ + idle_max, [weak = weak_from_this(), idle_max] {
     const auto self = weak.lock();
-    if (!self || self->closed_) { return; }
+    if (!self || self->closed_) {
+      return;
+    }
     const auto idle = self->services_.runtime.clock.monotonic_ms() - self->last_activity_ms_;
-    if (idle >= idle_max && self->slots_.empty()) { return self->close(); }
-    if (!self->slots_.empty()) { self->last_activity_ms_ = self->services_.runtime.clock.monotonic_ms(); }
+    if (idle >= idle_max && self->slots_.empty()) {
+      return self->close();
+    }
+    if (!self->slots_.empty()) {
+      self->last_activity_ms_ = self->services_.runtime.clock.monotonic_ms();
+    }
     self->arm_idle_timer();
   });
 }
 
 void Connection::read_more() {
-  if (closed_ || reading_) { return; }
+  if (closed_ || reading_) {
+    return;
+  }
   if (const auto large = reader_.large_frame_bytes(); large > 0) {
-    if (!acquire(large)) { return; }
+    if (!acquire(large)) {
+      return;
+    }
     reader_.grant();
     arm_progress_timer();
   }
   reading_ = true;
   stream_->read_some(reader_.prepare(), [weak = weak_from_this()](const Result<std::size_t>& count) {
-    if (const auto self = weak.lock()) { self->on_read(count); }
+    if (const auto self = weak.lock()) {
+      self->on_read(count);
+    }
   });
 }
 
@@ -56,8 +72,12 @@ void Connection::arm_progress_timer() {
   const auto deadline = services_.runtime.clock.monotonic_ms() + kLargeFrameDeadline;
   progress_timer_ = loop_.timers().schedule(deadline, [weak = weak_from_this()] {
     const auto self = weak.lock();
-    if (!self || self->closed_ || !self->reader_.granted()) { return; }
-    if (!self->services_.memory.contended()) { return self->arm_progress_timer(); }
+    if (!self || self->closed_ || !self->reader_.granted()) {
+      return;
+    }
+    if (!self->services_.memory.contended()) {
+      return self->arm_progress_timer();
+    }
     WEIR_LOG(warn, "closing {}: a frame of {} bytes did not arrive within {} s while others wait for request memory",
              to_string(self->stream_->remote_endpoint()), self->granted_bytes_, kLargeFrameDeadline / 1000);
     self->close();
@@ -66,28 +86,39 @@ void Connection::arm_progress_timer() {
 
 void Connection::on_read(const Result<std::size_t>& count) {
   reading_ = false;
-  if (closed_) { return; }
-  if (!count) { return close(); }
+  if (closed_) {
+    return;
+  }
+  if (!count) {
+    return close();
+  }
   last_activity_ms_ = services_.runtime.clock.monotonic_ms();
   reader_.received(*count);
   take_frames();
 }
 
 bool Connection::may_take(std::int16_t api_key) const {
-  if (slots_.empty()) { return true; }
-  if (slots_.size() >= kPipelineMax || api_key != kProduceKey) { return false; }
-  return std::ranges::all_of(slots_, [](const Slot& slot) {
-    return slot.ready || (slot.api_key == kProduceKey && !slot.holds_followers);
-  });
+  if (slots_.empty()) {
+    return true;
+  }
+  if (slots_.size() >= kPipelineMax || api_key != kProduceKey) {
+    return false;
+  }
+  return std::ranges::all_of(
+      slots_, [](const Slot& slot) { return slot.ready || (slot.api_key == kProduceKey && !slot.holds_followers); });
 }
 
 bool Connection::acquire(std::size_t bytes) {
   WEIR_CHECK(granted_bytes_ == 0);
-  if (waiting_for_memory_) { return false; }
+  if (waiting_for_memory_) {
+    return false;
+  }
   auto& memory = services_.memory;
   waiting_for_memory_ = !memory.acquire(bytes, loop_, [weak = weak_from_this(), &memory, bytes] {
     const auto self = weak.lock();
-    if (!self || self->closed_) { return memory.release(bytes); }
+    if (!self || self->closed_) {
+      return memory.release(bytes);
+    }
     self->waiting_for_memory_ = false;
     self->granted_bytes_ = bytes;
     if (!self->pending_frame_) {  // the leave to read a large frame: its time begins now
@@ -96,12 +127,16 @@ bool Connection::acquire(std::size_t bytes) {
     }
     self->take_frames();
   });
-  if (!waiting_for_memory_) { granted_bytes_ = bytes; }
+  if (!waiting_for_memory_) {
+    granted_bytes_ = bytes;
+  }
   return !waiting_for_memory_;
 }
 
 void Connection::take_frames() {
-  if (taking_) { return; }  // an answer given inside a handler comes back here: the outer turn goes on
+  if (taking_) {
+    return;
+  }  // an answer given inside a handler comes back here: the outer turn goes on
   taking_ = true;
   const auto self = shared_from_this();
   while (!closed_ && !waiting_for_memory_) {
@@ -113,18 +148,33 @@ void Connection::take_frames() {
         close();
         break;
       }
-      if (!*next) { break; }
+      if (!*next) {
+        break;
+      }
       pending_frame_ = std::move(**next);
-      if (progress_timer_ != 0) { loop_.timers().cancel(std::exchange(progress_timer_, 0)); }
+      if (progress_timer_ != 0) {
+        loop_.timers().cancel(std::exchange(progress_timer_, 0));
+      }
     }
     const auto api_key = peek_api_key(pending_frame_->view());
-    if (!api_key) { close(); break; }
-    if (!may_take(*api_key)) { break; }
-    if (granted_bytes_ == 0 && !acquire(pending_frame_->size())) { break; }
-    if (!hand_over(std::move(*pending_frame_))) { break; }
+    if (!api_key) {
+      close();
+      break;
+    }
+    if (!may_take(*api_key)) {
+      break;
+    }
+    if (granted_bytes_ == 0 && !acquire(pending_frame_->size())) {
+      break;
+    }
+    if (!hand_over(std::move(*pending_frame_))) {
+      break;
+    }
   }
   taking_ = false;
-  if (!closed_ && !waiting_for_memory_ && !pending_frame_) { read_more(); }
+  if (!closed_ && !waiting_for_memory_ && !pending_frame_) {
+    read_more();
+  }
 }
 
 bool Connection::hand_over(SharedBytes frame) {
@@ -133,14 +183,18 @@ bool Connection::hand_over(SharedBytes frame) {
   slots_.push_back({.api_key = *peek_api_key(frame.view()),
                     .taken_ns = services_.runtime.clock.monotonic_ns(),
                     .memory = std::exchange(granted_bytes_, 0)});
-  const auto outcome = dispatch(services_, loop_, std::move(frame), stream_->local_endpoint(), stream_->remote_endpoint(),
-                                shared_from_this(), slot);
-  if (outcome == Dispatched::close) { close(); }
+  const auto outcome = dispatch(services_, loop_, std::move(frame), stream_->local_endpoint(),
+                                stream_->remote_endpoint(), shared_from_this(), slot);
+  if (outcome == Dispatched::close) {
+    close();
+  }
   return !closed_;
 }
 
 void Connection::answer(std::uint64_t slot, BufferChain frame) {
-  if (closed_) { return; }
+  if (closed_) {
+    return;
+  }
   WEIR_CHECK(slot >= first_slot_ && slot - first_slot_ < slots_.size());
   auto& answered = slots_[slot - first_slot_];
   WEIR_CHECK(!answered.ready);
@@ -153,14 +207,20 @@ void Connection::answer(std::uint64_t slot, BufferChain frame) {
 }
 
 void Connection::hold(std::uint64_t slot, bool held) {
-  if (closed_ || slot < first_slot_ || slot - first_slot_ >= slots_.size()) { return; }  // answered meanwhile
+  if (closed_ || slot < first_slot_ || slot - first_slot_ >= slots_.size()) {
+    return;
+  }  // answered meanwhile
   slots_[slot - first_slot_].holds_followers = held;
-  if (!held) { take_frames(); }
+  if (!held) {
+    take_frames();
+  }
 }
 
 // Everything that is ready at the front goes out in one write.
 void Connection::flush() {
-  if (writing_) { return; }
+  if (writing_) {
+    return;
+  }
   BufferChain out;
   while (!slots_.empty() && slots_.front().ready) {
     out.append(std::move(slots_.front().frame));
@@ -171,22 +231,34 @@ void Connection::flush() {
     writing_ = true;
     stream_->write(std::move(out), [weak = weak_from_this()](const Result<void>& written) {
       const auto self = weak.lock();
-      if (!self || self->closed_) { return; }
+      if (!self || self->closed_) {
+        return;
+      }
       self->writing_ = false;
-      if (!written) { return self->close(); }
+      if (!written) {
+        return self->close();
+      }
       self->last_activity_ms_ = self->services_.runtime.clock.monotonic_ms();  // it reads what it asked for: not idle
       self->flush();
     });
   }
-  if (!closed_) { take_frames(); }
+  if (!closed_) {
+    take_frames();
+  }
 }
 
 void Connection::close() {
-  if (closed_) { return; }
+  if (closed_) {
+    return;
+  }
   closed_ = true;
   const auto self = shared_from_this();
-  if (idle_timer_ != 0) { loop_.timers().cancel(idle_timer_); }
-  if (progress_timer_ != 0) { loop_.timers().cancel(progress_timer_); }
+  if (idle_timer_ != 0) {
+    loop_.timers().cancel(idle_timer_);
+  }
+  if (progress_timer_ != 0) {
+    loop_.timers().cancel(progress_timer_);
+  }
   return_memory();
   stream_->close();
   on_closed_(*this);
@@ -194,7 +266,9 @@ void Connection::close() {
 
 void Connection::return_memory() {
   services_.memory.release(std::exchange(granted_bytes_, 0));
-  for (auto& slot : slots_) { services_.memory.release(std::exchange(slot.memory, 0)); }
+  for (auto& slot : slots_) {
+    services_.memory.release(std::exchange(slot.memory, 0));
+  }
   slots_.clear();
 }
 

@@ -1,20 +1,20 @@
-// Connection: one client socket. Reads frames, hands them over one at a time, sends answers in the order of the requests.
-// Owned by the server's set of its loop; everything runs on that loop. Handlers see it as a weak ReplySink.
+// Connection: one client socket. Reads frames, hands them over one at a time, sends answers in the order of the
+// requests. Owned by the server's set of its loop; everything runs on that loop. Handlers see it as a weak ReplySink.
 //
 // Order: a request is taken up when all before it are answered; only Produce may follow Produce while the first is not
 // answered, so that group commit sees them together (Kafka's clients rely on no more). Back-pressure: with kPipelineMax
 // requests unanswered, or without request memory, the socket is not read.
 //
-// States: reading -> (memory wait) -> handing over -> answering; closing from any of them: the stream is closed, the sink
-// is dead to handlers, memory is returned, and the server forgets the connection.
+// States: reading -> (memory wait) -> handing over -> answering; closing from any of them: the stream is closed, the
+// sink is dead to handlers, memory is returned, and the server forgets the connection.
 #pragma once
 
 #include <deque>
 #include <memory>
 
-#include "protocol/frame_reader.hpp"
 #include "broker/request_context.hpp"
 #include "broker/services.hpp"
+#include "protocol/frame_reader.hpp"
 
 namespace weir::broker {
 
@@ -43,7 +43,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
 
   void read_more();
   void on_read(const Result<std::size_t>& count);
-  void take_frames();             // hands over what may be handed over, then reads on
+  void take_frames();                 // hands over what may be handed over, then reads on
   bool hand_over(SharedBytes frame);  // false: the connection has closed
   [[nodiscard]] bool may_take(std::int16_t api_key) const;
   bool acquire(std::size_t bytes);  // false: waits, take_frames() runs again when granted

@@ -24,16 +24,22 @@ const ServedApi* find_served(std::int16_t api_key) {
 }
 
 std::optional<std::int16_t> peek_api_key(Bytes frame) {
-  if (frame.size() < sizeof(std::int16_t)) { return std::nullopt; }
+  if (frame.size() < sizeof(std::int16_t)) {
+    return std::nullopt;
+  }
   return load_be<std::int16_t>(frame, 0);
 }
 
 Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, const Endpoint& local, const Endpoint& remote,
                     const std::shared_ptr<ReplySink>& sink, std::uint64_t slot) {
   auto header = protocol::parse_request(frame);
-  if (!header) { return refuse(remote, "not a request header", header.error().detail); }
+  if (!header) {
+    return refuse(remote, "not a request header", header.error().detail);
+  }
   const auto* api = find_served(header->api_key);
-  if (api == nullptr) { return refuse(remote, "API key is not served", header->api_key); }
+  if (api == nullptr) {
+    return refuse(remote, "API key is not served", header->api_key);
+  }
   const bool known_version = header->version >= api->version_min && header->version <= api->version_max;
   if (!known_version && header->api_key != kApiVersionsKey) {
     return refuse(remote, "API version is not served", header->version);

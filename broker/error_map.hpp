@@ -1,4 +1,5 @@
-// The only place where our failures become error codes on the wire. No default: a new Errc does not compile without one.
+// The only place where our failures become error codes on the wire. No default: a new Errc does not compile without
+// one.
 #pragma once
 
 #include "base/result.hpp"
@@ -21,7 +22,8 @@ constexpr protocol::ErrorCode to_wire(Errc code) {
     case Errc::disk_full:
     case Errc::read_only: return ErrorCode::kafka_storage_error;
     case Errc::in_use: return ErrorCode::resource_not_found;
-    case Errc::closed: return ErrorCode::not_leader_or_follower;  // a stop is under way: the client looks elsewhere, retries
+    case Errc::closed:
+      return ErrorCode::not_leader_or_follower;  // a stop is under way: the client looks elsewhere, retries
     case Errc::timed_out: return ErrorCode::request_timed_out;
     case Errc::out_of_sequence: return ErrorCode::out_of_order_sequence_number;
     case Errc::stale_epoch: return ErrorCode::invalid_producer_epoch;

@@ -62,8 +62,8 @@ class FetchSessions {
   Opened open(std::int32_t session_id, std::int32_t session_epoch, bool by_id, std::vector<FetchTarget> asked,
               const std::vector<FetchKey>& forgotten, Millis now_ms);
 
-  // Tells which of `facts` (one for each target, in the same order) an incremental answer must carry, and remembers them as
-  // sent. Partitions that had records go to the back of the session, so that limits starve nobody.
+  // Tells which of `facts` (one for each target, in the same order) an incremental answer must carry, and remembers
+  // them as sent. Partitions that had records go to the back of the session, so that limits starve nobody.
   std::vector<bool> must_send(std::int32_t session_id, const std::vector<FetchTarget>& targets,
                               const std::vector<FetchedFacts>& facts);
   [[nodiscard]] std::size_t size() const;

@@ -12,7 +12,9 @@ FetchTarget target(std::int32_t partition, std::int64_t offset = 0) {
 
 std::vector<std::int32_t> partitions(const FetchSessions::Opened& opened) {
   std::vector<std::int32_t> all;
-  for (const auto& one : opened.targets) { all.push_back(one.key.partition); }
+  for (const auto& one : opened.targets) {
+    all.push_back(one.key.partition);
+  }
   return all;
 }
 

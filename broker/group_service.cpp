@@ -26,8 +26,8 @@ void deliver(IoLoop& here, IoLoop& reply_on, UniqueFunction<void(Body)> done, Bo
   reply_on.post([done = std::move(done), body = std::move(body)]() mutable { done(std::move(body)); });
 }
 
-// A `done` that waits on another loop than its own. Dropped there uncalled (the topic of offsets was deleted), it goes home
-// to end: with it goes a reply, and that closes a connection, which only its own loop may do.
+// A `done` that waits on another loop than its own. Dropped there uncalled (the topic of offsets was deleted), it goes
+// home to end: with it goes a reply, and that closes a connection, which only its own loop may do.
 template <class Body>
 class Homeward {
  public:
@@ -183,9 +183,10 @@ void GroupService::route(const std::string& group_id, IoLoop& reply_on, Done<Bod
           return;
         }
         auto& here = partition->loop();
-        partition->run(std::move(event), [&here, done = Homeward<Body>{reply_on, std::move(done)}](group::Answer answer) mutable {
-          done(here, std::get<Body>(std::move(answer.body)));
-        });
+        partition->run(std::move(event),
+                       [&here, done = Homeward<Body>{reply_on, std::move(done)}](group::Answer answer) mutable {
+                         done(here, std::get<Body>(std::move(answer.body)));
+                       });
       });
 }
 

@@ -23,8 +23,8 @@ struct RequestContext {
   std::int16_t api_version;
   std::int32_t correlation_id;
   std::optional<std::string> client_id;
-  SharedBytes frame;         // what the request's strings and records are views into
-  Endpoint local_endpoint;   // the address the client came in on
+  SharedBytes frame;        // what the request's strings and records are views into
+  Endpoint local_endpoint;  // the address the client came in on
   Endpoint remote_endpoint;
   std::int64_t received_ns;  // monotonic
 };
@@ -39,7 +39,8 @@ class ReplySink {
   virtual void hold(std::uint64_t slot, bool held) = 0;
 };
 
-// Answers exactly once. Dropped unanswered (a stop, a failed load) it closes the connection: the client sees it and retries.
+// Answers exactly once. Dropped unanswered (a stop, a failed load) it closes the connection: the client sees it and
+// retries.
 class ReplyBase {
  public:
   ReplyBase(std::weak_ptr<ReplySink> sink, std::uint64_t slot) : sink_(std::move(sink)), slot_(slot) {}
@@ -53,17 +54,23 @@ class ReplyBase {
   void hold_followers() { hold(true); }
   void release_followers() { hold(false); }
   void close() {
-    if (const auto sink = take()) { sink->close(); }
+    if (const auto sink = take()) {
+      sink->close();
+    }
   }
 
  protected:
   void send(BufferChain frame) {
-    if (const auto sink = take()) { sink->answer(slot_, std::move(frame)); }
+    if (const auto sink = take()) {
+      sink->answer(slot_, std::move(frame));
+    }
   }
 
  private:
   void hold(bool held) {
-    if (const auto sink = sink_.lock()) { sink->hold(slot_, held); }
+    if (const auto sink = sink_.lock()) {
+      sink->hold(slot_, held);
+    }
   }
   std::shared_ptr<ReplySink> take() {
     auto sink = sink_.lock();

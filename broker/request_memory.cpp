@@ -26,7 +26,9 @@ void RequestMemory::release(std::size_t bytes) {
       waiters_.pop_front();
     }
   }
-  for (auto& waiter : ready) { waiter.loop->post(std::move(waiter.granted)); }
+  for (auto& waiter : ready) {
+    waiter.loop->post(std::move(waiter.granted));
+  }
 }
 
 std::size_t RequestMemory::in_use() const {

@@ -45,8 +45,8 @@ void serve(RequestContext context, protocol::Reader body, std::weak_ptr<ReplySin
   const bool known = context.api_version >= Request::kMinVersion && context.api_version <= Request::kMaxVersion;
   if (known) {
     if (const auto decoded = decode(body, context.api_version, request); !decoded) {
-      WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.remote_endpoint), Request::kName,
-               context.api_version, to_string(decoded.error()));
+      WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.remote_endpoint),
+               Request::kName, context.api_version, to_string(decoded.error()));
       return reply.close();
     }
   }

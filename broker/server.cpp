@@ -5,16 +5,19 @@
 namespace weir::broker {
 
 Server::Server(Services& services) : services_(services) {
-  for (auto* loop : services.runtime.io) { loops_.push_back(std::make_unique<LoopState>(LoopState{.loop = loop})); }
+  for (auto* loop : services.runtime.io) {
+    loops_.push_back(std::make_unique<LoopState>(LoopState{.loop = loop}));
+  }
 }
 
 // After stop() nothing is left. Without it the world has ended (the simulator kills processes) and nobody is told.
 Server::~Server() = default;
 
 Result<Endpoint> Server::listen(const Endpoint& at) {
-  WEIR_TRY(auto listener, services_.runtime.network.listen(
-                              at, services_.runtime.io,
-                              [this](std::unique_ptr<Stream> stream, IoLoop& loop) { accept(std::move(stream), loop); }));
+  WEIR_TRY(auto listener, services_.runtime.network.listen(at, services_.runtime.io,
+                                                           [this](std::unique_ptr<Stream> stream, IoLoop& loop) {
+                                                             accept(std::move(stream), loop);
+                                                           }));
   listeners_.push_back(std::move(listener));
   return listeners_.back()->bound();
 }
@@ -27,7 +30,9 @@ Server::LoopState& Server::state_of(const IoLoop& loop) {
 
 void Server::accept(std::unique_ptr<Stream> stream, IoLoop& loop) {
   auto& state = state_of(loop);
-  if (state.stopping) { return; }
+  if (state.stopping) {
+    return;
+  }
   if (open_.load(std::memory_order_relaxed) >= services_.config.max_connections) {
     services_.metrics.connections_refused.add();
     WEIR_LOG(warn, "refusing {}: max.connections ({}) are open", to_string(stream->remote_endpoint()),
@@ -37,15 +42,16 @@ void Server::accept(std::unique_ptr<Stream> stream, IoLoop& loop) {
   open_.fetch_add(1, std::memory_order_relaxed);
   services_.metrics.connections_accepted.add();
   services_.metrics.connections_open.add(1);
-  auto connection = std::make_shared<Connection>(services_, loop, std::move(stream), [this, &state](Connection& closed) {
-    // Destroyed in a later turn: a stream may be in the middle of a continuation that led here.
-    auto node = state.connections.extract(&closed);
-    state.loop->post([this, connection = std::move(node.mapped())]() mutable {
-      connection.reset();
-      open_.fetch_sub(1, std::memory_order_relaxed);
-      services_.metrics.connections_open.add(-1);
-    });
-  });
+  auto connection =
+      std::make_shared<Connection>(services_, loop, std::move(stream), [this, &state](Connection& closed) {
+        // Destroyed in a later turn: a stream may be in the middle of a continuation that led here.
+        auto node = state.connections.extract(&closed);
+        state.loop->post([this, connection = std::move(node.mapped())]() mutable {
+          connection.reset();
+          open_.fetch_sub(1, std::memory_order_relaxed);
+          services_.metrics.connections_open.add(-1);
+        });
+      });
   state.connections.emplace(connection.get(), connection);
   connection->start();
 }
@@ -67,7 +73,9 @@ void Server::stop(Task done) {
       close_all(*state);
       // After the destructions that close_all has posted to this loop.
       state->loop->post([this, left, finished] {
-        if (left->fetch_sub(1) == 1) { loops_.front()->loop->post([finished] { (*finished)(); }); }
+        if (left->fetch_sub(1) == 1) {
+          loops_.front()->loop->post([finished] { (*finished)(); });
+        }
       });
     });
   }

@@ -1,5 +1,5 @@
-// Server: the listeners and the open connections, a set for each io loop. Started and stopped by Broker; the sets belong
-// to their loops. Stop order: listeners, then connections; what handlers still hold is dead weak references.
+// Server: the listeners and the open connections, a set for each io loop. Started and stopped by Broker; the sets
+// belong to their loops. Stop order: listeners, then connections; what handlers still hold is dead weak references.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Services: what handlers may use, by reference. Built by Broker in the order of its fields, alive until every connection
-// is gone. Each service says for itself which thread may call it.
+// Services: what handlers may use, by reference. Built by Broker in the order of its fields, alive until every
+// connection is gone. Each service says for itself which thread may call it.
 #pragma once
 
 #include "base/config.hpp"

@@ -15,9 +15,15 @@ std::optional<Codec> codec_of(std::string_view compression_type) {
 }
 
 std::optional<int> level_of(const TopicConfig& config, std::optional<Codec> codec) {
-  if (codec == Codec::gzip) { return config.compression_gzip_level; }
-  if (codec == Codec::lz4) { return config.compression_lz4_level; }
-  if (codec == Codec::zstd) { return config.compression_zstd_level; }
+  if (codec == Codec::gzip) {
+    return config.compression_gzip_level;
+  }
+  if (codec == Codec::lz4) {
+    return config.compression_lz4_level;
+  }
+  if (codec == Codec::zstd) {
+    return config.compression_zstd_level;
+  }
   return std::nullopt;
 }
 

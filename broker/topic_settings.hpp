@@ -1,5 +1,5 @@
-// TopicSettings: a topic's effective configuration in the forms that its users need, worked out once for each version of its
-// overrides. Any thread; a lookup is one lock for a pointer copy.
+// TopicSettings: a topic's effective configuration in the forms that its users need, worked out once for each version
+// of its overrides. Any thread; a lookup is one lock for a pointer copy.
 #pragma once
 
 #include <memory>

@@ -4,7 +4,9 @@ namespace weir::broker {
 
 FetchWaiters::~FetchWaiters() {
   for (auto& [id, waiting] : waiting_) {
-    for (const auto& partition : waiting.partitions) { partition->waiters.fetch_sub(1); }
+    for (const auto& partition : waiting.partitions) {
+      partition->waiters.fetch_sub(1);
+    }
   }
 }
 
@@ -23,23 +25,31 @@ void FetchWaiters::forget(const Waiting& waiting, Id id) {
     partition->waiters.fetch_sub(1);
     const auto found = by_partition_.find(partition.get());
     std::erase(found->second, id);
-    if (found->second.empty()) { by_partition_.erase(found); }
+    if (found->second.empty()) {
+      by_partition_.erase(found);
+    }
   }
 }
 
 void FetchWaiters::cancel(Id id) {
   auto node = waiting_.extract(id);
-  if (node) { forget(node.mapped(), id); }
+  if (node) {
+    forget(node.mapped(), id);
+  }
 }
 
 void FetchWaiters::advanced(std::span<const std::shared_ptr<log::Partition>> partitions) {
   for (const auto& partition : partitions) {
     const auto found = by_partition_.find(partition.get());
-    if (found == by_partition_.end()) { continue; }
+    if (found == by_partition_.end()) {
+      continue;
+    }
     const auto ids = found->second;  // a woken fetch registers again: not in this round
     for (const auto id : ids) {
       auto node = waiting_.extract(id);
-      if (!node) { continue; }
+      if (!node) {
+        continue;
+      }
       forget(node.mapped(), id);
       node.mapped().wake();
     }
@@ -47,7 +57,9 @@ void FetchWaiters::advanced(std::span<const std::shared_ptr<log::Partition>> par
 }
 
 WaiterHub::WaiterHub(const std::vector<IoLoop*>& loops) {
-  for (auto* loop : loops) { mailboxes_.push_back(std::make_unique<Mailbox>(*loop)); }
+  for (auto* loop : loops) {
+    mailboxes_.push_back(std::make_unique<Mailbox>(*loop));
+  }
 }
 
 FetchWaiters& WaiterHub::of(const IoLoop& loop) {
@@ -59,9 +71,13 @@ FetchWaiters& WaiterHub::of(const IoLoop& loop) {
 void WaiterHub::advanced(std::span<const std::shared_ptr<log::Partition>> partitions) {
   std::vector<std::shared_ptr<log::Partition>> awaited;
   for (const auto& partition : partitions) {
-    if (partition->waiters.load() > 0) { awaited.push_back(partition); }
+    if (partition->waiters.load() > 0) {
+      awaited.push_back(partition);
+    }
   }
-  if (awaited.empty()) { return; }
+  if (awaited.empty()) {
+    return;
+  }
   for (auto& box : mailboxes_) {
     bool first = false;
     {
@@ -69,7 +85,9 @@ void WaiterHub::advanced(std::span<const std::shared_ptr<log::Partition>> partit
       first = box->advanced.empty();
       box->advanced.insert(box->advanced.end(), awaited.begin(), awaited.end());
     }
-    if (!first) { continue; }
+    if (!first) {
+      continue;
+    }
     box->loop.post([mailbox = box.get()] {
       std::vector<std::shared_ptr<log::Partition>> news;
       {

@@ -1,5 +1,6 @@
-// Waiters: fetches that wait for partitions to move. FetchWaiters belongs to one io loop; WaiterHub is the log's observer
-// and carries "these partitions advanced" from the write role to the loops that have somebody waiting, one post a loop.
+// Waiters: fetches that wait for partitions to move. FetchWaiters belongs to one io loop; WaiterHub is the log's
+// observer and carries "these partitions advanced" from the write role to the loops that have somebody waiting, one
+// post a loop.
 //
 // No lost wake-up: a fetch registers first and looks at the ends afterwards; the log publishes the ends first and looks
 // at Partition::waiters afterwards (both sequentially consistent), so at least one of the two sees the other.

@@ -6,7 +6,8 @@ namespace weir::broker {
 namespace {
 
 std::shared_ptr<log::Partition> partition(std::int32_t index) {
-  return std::make_shared<log::Partition>(log::PartitionKey{{}, index}, LocalPartition{static_cast<std::uint32_t>(index)});
+  return std::make_shared<log::Partition>(log::PartitionKey{{}, index},
+                                          LocalPartition{static_cast<std::uint32_t>(index)});
 }
 
 TEST(FetchWaiters, WakesOnceForAnyOfItsPartitionsAndCountsWhoWaits) {

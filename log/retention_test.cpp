@@ -113,8 +113,8 @@ TEST(Appender, AFullSegmentsIndexIsTheKeepersAlone) {
   Appender appender{limits, world.image, world.runtime.clock, world.around};
   appender.start({});
   appender.offer_segment(*world.keeper.prepare_now());
-  const auto partition = std::make_shared<LogPartition>(PartitionKey{topic_number(1), 0}, LocalPartition{1},
-                                                        PartitionRules{});
+  const auto partition =
+      std::make_shared<LogPartition>(PartitionKey{topic_number(1), 0}, LocalPartition{1}, PartitionRules{});
   appender.push_control([&](Appender& log) { return log.put_created(partition, LeaderEpoch{0}); });
   std::weak_ptr<OpenIndex> full;
   for (int i = 0; i < 12; ++i) {  // the last one finds no room, and the next segment is not prepared

@@ -1,10 +1,11 @@
-// FrameReader: bytes of one connection in, length-prefixed frames out. No socket inside; its connection (of the broker or
-// of a client) owns it and only its loop touches it. Frames share the memory they arrived in (SharedBytes), so a batch
-// reaches the log without a copy.
+// FrameReader: bytes of one connection in, length-prefixed frames out. No socket inside; its connection (of the broker
+// or of a client) owns it and only its loop touches it. Frames share the memory they arrived in (SharedBytes), so a
+// batch reaches the log without a copy.
 //
-// Memory follows what has arrived, never what a length announces: a buffer starts small and doubles as bytes come, up to
-// the largest frame that this connection has completed before, which it may take at once. Past kFreeFrameBytes a frame
-// needs the broker's leave (large_frame_bytes / grant), so that a hundred connections that announce 90 MB cost nothing.
+// Memory follows what has arrived, never what a length announces: a buffer starts small and doubles as bytes come, up
+// to the largest frame that this connection has completed before, which it may take at once. Past kFreeFrameBytes a
+// frame needs the broker's leave (large_frame_bytes / grant), so that a hundred connections that announce 90 MB cost
+// nothing.
 #pragma once
 
 #include <cstdlib>
@@ -18,9 +19,10 @@ namespace weir::protocol {
 
 class FrameReader {
  public:
-  static constexpr std::size_t kSmallBuffer = 4096;            // what an idle connection holds
-  static constexpr std::size_t kBusyBuffer = 64 * 1024;        // once a read has filled the small one
-  static constexpr std::size_t kFreeFrameBytes = 1152 * 1024;  // a frame up to here needs no leave (1 MiB batch and names)
+  static constexpr std::size_t kSmallBuffer = 4096;      // what an idle connection holds
+  static constexpr std::size_t kBusyBuffer = 64 * 1024;  // once a read has filled the small one
+  static constexpr std::size_t kFreeFrameBytes =
+      1152 * 1024;  // a frame up to here needs no leave (1 MiB batch and names)
 
   // frame_bytes_max: socket.request.max.bytes.
   explicit FrameReader(std::size_t frame_bytes_max) : frame_bytes_max_(frame_bytes_max) {}
@@ -53,8 +55,8 @@ class FrameReader {
 
   const std::size_t frame_bytes_max_;
   std::shared_ptr<Chunk> chunk_;
-  std::size_t begin_ = 0;  // first byte not yet handed out
-  std::size_t end_ = 0;    // end of what has arrived
+  std::size_t begin_ = 0;                     // first byte not yet handed out
+  std::size_t end_ = 0;                       // end of what has arrived
   std::size_t completed_max_ = kSmallBuffer;  // largest frame seen whole, or what a read has filled
   bool granted_ = false;
 };

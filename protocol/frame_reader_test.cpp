@@ -26,10 +26,14 @@ std::vector<SharedBytes> feed(FrameReader& reader, Bytes wire, Random& random) {
     while (true) {
       auto next = reader.next();
       EXPECT_TRUE(next.has_value());
-      if (!next || !*next) { break; }
+      if (!next || !*next) {
+        break;
+      }
       frames.push_back(std::move(**next));
     }
-    if (reader.large_frame_bytes() > 0) { reader.grant(); }
+    if (reader.large_frame_bytes() > 0) {
+      reader.grant();
+    }
   }
   return frames;
 }

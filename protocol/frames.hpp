@@ -17,6 +17,6 @@ Result<BufferChain> encode_response_frame(std::int32_t correlation_id, std::int1
   return out.finish();
 }
 
-BufferChain request_frame(std::int16_t api_key, std::int16_t version, std::int32_t correlation_id, std::string_view client_id,
-                          BufferChain body);
+BufferChain request_frame(std::int16_t api_key, std::int16_t version, std::int32_t correlation_id,
+                          std::string_view client_id, BufferChain body);
 }  // namespace weir::protocol

@@ -40,27 +40,48 @@ std::string run(World& world, const Scenario& scenario, std::size_t rounds) {
   std::vector<std::unique_ptr<SimProducer>> producers;
   for (std::int32_t i = 0; i < 3; ++i) {
     producers.push_back(std::make_unique<SimProducer>(
-        world, oracle, topic, SimProducer::Options{.number = i, .acks = scenario.acks, .idempotent = scenario.idempotent}));
+        world, oracle, topic,
+        SimProducer::Options{.number = i, .acks = scenario.acks, .idempotent = scenario.idempotent}));
   }
   for (std::size_t round = 0; round < rounds; ++round) {
-    if (!world.start_broker()) { return "the broker does not start: " + world.why(); }
-    if (!create_topic(world, topic, scenario.configs)) { return "no topic"; }
+    if (!world.start_broker()) {
+      return "the broker does not start: " + world.why();
+    }
+    if (!create_topic(world, topic, scenario.configs)) {
+      return "no topic";
+    }
     for (std::int32_t p = 0; p < topic.partitions; ++p) {
       std::string why;
       const auto records = read_all(world, topic, p, why);
-      if (!records) { return why; }
-      if (auto verdict = oracle.judge(p, *records, scenario.idempotent); !verdict.empty()) { return verdict; }
-      for (const auto& record : *records) { oracle.seen(p, record); }
+      if (!records) {
+        return why;
+      }
+      if (auto verdict = oracle.judge(p, *records, scenario.idempotent); !verdict.empty()) {
+        return verdict;
+      }
+      for (const auto& record : *records) {
+        oracle.seen(p, record);
+      }
     }
-    if (round + 1 == rounds) { break; }
-    if (world.random().chance(2)) { world.disk().crash_at_operation(1 + world.random().below(120)); }
-    for (auto& producer : producers) { producer->connect(); }
+    if (round + 1 == rounds) {
+      break;
+    }
+    if (world.random().chance(2)) {
+      world.disk().crash_at_operation(1 + world.random().below(120));
+    }
+    for (auto& producer : producers) {
+      producer->connect();
+    }
     const auto work = 5 + world.random().below(60);
     for (std::uint64_t i = 0; i < work && !world.disk().crashed(); ++i) {
       auto& producer = producers[world.random().below(producers.size())];
-      if (producer->broken() && !producer->connect()) { continue; }
+      if (producer->broken() && !producer->connect()) {
+        continue;
+      }
       producer->produce_one();
-      for (auto steps = world.random().below(40); steps > 0; --steps) { world.queue().step(); }
+      for (auto steps = world.random().below(40); steps > 0; --steps) {
+        world.queue().step();
+      }
     }
     world.crash(scenario.crash);
   }

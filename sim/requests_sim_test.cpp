@@ -34,7 +34,9 @@ class RequestsSim : public testing::Test {
     connection->call_version<Request, Response>(
         request, version, [answer](Result<client::Answered<Response>> got) { *answer = std::move(got); });
     world->run_until([&] { return answer->has_value(); }, World::kPatienceMs);
-    if (!answer->has_value() || !**answer) { return std::nullopt; }
+    if (!answer->has_value() || !**answer) {
+      return std::nullopt;
+    }
     return std::move(***answer);
   }
 
@@ -43,18 +45,25 @@ class RequestsSim : public testing::Test {
     builder.append({.value = as_bytes(std::string_view{"value"}), .timestamp = 1'700'000'000'000});
     ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
     auto& topic = request.topic_data.emplace_back();
-    if (version < 13) { topic.name = kTopic.name; }
-    topic.partition_data.push_back({.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
+    if (version < 13) {
+      topic.name = kTopic.name;
+    }
+    topic.partition_data.push_back(
+        {.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
     const auto answer = call<ProduceResponse>(request, version);
-    if (!answer) { return {.error_code = -7}; }
+    if (!answer) {
+      return {.error_code = -7};
+    }
     return answer->response.responses.at(0).partition_responses.at(0);
   }
 
-  std::optional<client::Answered<FetchResponse>> fetch(std::int16_t version, std::int64_t offset, std::int32_t bytes_min,
-                                                       std::int32_t bytes_max) {
+  std::optional<client::Answered<FetchResponse>> fetch(std::int16_t version, std::int64_t offset,
+                                                       std::int32_t bytes_min, std::int32_t bytes_max) {
     FetchRequest request{.max_wait_ms = 30'000, .min_bytes = bytes_min, .max_bytes = bytes_max, .session_epoch = -1};
     auto& topic = request.topics.emplace_back();
-    if (version < 13) { topic.topic = kTopic.name; }
+    if (version < 13) {
+      topic.topic = kTopic.name;
+    }
     topic.partitions.push_back({.partition = 0, .fetch_offset = offset, .partition_max_bytes = 1 << 20});
     return call<FetchResponse>(request, version);
   }
@@ -78,11 +87,13 @@ TEST_F(RequestsSim, AFetchThatIsFullDoesNotWaitForAMinimumThatCannotFit) {
 
 TEST_F(RequestsSim, AWaitingFetchWhoseClientHasLeftEndsSoon) {
   start();
-  FetchRequest request{.max_wait_ms = std::numeric_limits<std::int32_t>::max(), .min_bytes = 1, .max_bytes = 1, .session_epoch = -1};
+  FetchRequest request{
+      .max_wait_ms = std::numeric_limits<std::int32_t>::max(), .min_bytes = 1, .max_bytes = 1, .session_epoch = -1};
   auto& topic = request.topics.emplace_back();
   topic.topic = kTopic.name;
   topic.partitions.push_back({.partition = 0, .partition_max_bytes = 1});
-  connection->call_version<FetchRequest, FetchResponse>(request, 12, [](const Result<client::Answered<FetchResponse>>&) {});
+  connection->call_version<FetchRequest, FetchResponse>(request, 12,
+                                                        [](const Result<client::Answered<FetchResponse>>&) {});
   const auto& services = world->broker().services();
   const auto id = services.controller.image()->find_topic(std::string_view{kTopic.name})->id;
   const auto partition = services.log.find({id, 0});
@@ -137,7 +148,9 @@ TEST_F(RequestsSim, MetadataOfManyNamesAnswersEachOfThem) {
   request.allow_auto_topic_creation = false;
   request.topics.emplace();
   request.topics->push_back({.name = kTopic.name});
-  for (int i = 0; i < 3000; ++i) { request.topics->push_back({.name = "absent" + std::to_string(i)}); }
+  for (int i = 0; i < 3000; ++i) {
+    request.topics->push_back({.name = "absent" + std::to_string(i)});
+  }
   const auto answer = call<MetadataResponse>(request, 9);
   ASSERT_TRUE(answer);
   ASSERT_EQ(answer->response.topics.size(), 3001U);
@@ -150,7 +163,9 @@ TEST_F(RequestsSim, ManyPartitionsOfOneTopicEachGetTheirAnswer) {
   ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
   auto& topic = request.topic_data.emplace_back();
   topic.name = kTopic.name;
-  for (std::int32_t index = 1; index <= 100; ++index) { topic.partition_data.push_back({.index = index}); }
+  for (std::int32_t index = 1; index <= 100; ++index) {
+    topic.partition_data.push_back({.index = index});
+  }
   topic.partition_data.push_back({.index = 50});
   const auto answer = call<ProduceResponse>(request, 12);
   ASSERT_TRUE(answer);

@@ -25,7 +25,9 @@ Result<client::Answered<FetchResponse>> fetch(World& world, client::Connection& 
   auto answer = std::make_shared<std::optional<Result<client::Answered<FetchResponse>>>>();
   connection.call_version<FetchRequest, FetchResponse>(
       request, kFetchByName, [answer](Result<client::Answered<FetchResponse>> got) { *answer = std::move(got); });
-  if (!world.run_until([&] { return answer->has_value(); }, World::kPatienceMs)) { return Errc::timed_out; }
+  if (!world.run_until([&] { return answer->has_value(); }, World::kPatienceMs)) {
+    return Errc::timed_out;
+  }
   return std::move(**answer);
 }
 
@@ -33,12 +35,18 @@ Result<client::Answered<FetchResponse>> fetch(World& world, client::Connection& 
 std::int64_t take_records(Bytes batches, std::int64_t offset, std::vector<ReadBack>& all) {
   protocol::BatchChain chain{batches};
   while (const auto batch = chain.next()) {
-    if (!*batch) { break; }
+    if (!*batch) {
+      break;
+    }
     protocol::RecordCursor cursor{(*batch)->payload()};
     while (const auto record = cursor.next()) {
-      if (!*record) { break; }
+      if (!*record) {
+        break;
+      }
       const auto at = (*batch)->base_offset() + (*record)->offset_delta;
-      if (at >= offset) { all.push_back({at, std::string{as_text(*(*record)->value)}}); }
+      if (at >= offset) {
+        all.push_back({at, std::string{as_text(*(*record)->value)}});
+      }
     }
     offset = (*batch)->last_offset() + 1;
   }
@@ -48,22 +56,29 @@ std::int64_t take_records(Bytes batches, std::int64_t offset, std::vector<ReadBa
 
 bool create_topic(World& world, const SimTopic& topic, const std::map<std::string, std::string>& configs) {
   const auto connection = world.connect();
-  if (!connection) { return false; }
+  if (!connection) {
+    return false;
+  }
   CreateTopicsRequest request;
   request.timeout_ms = 30'000;
   auto& wanted = request.topics.emplace_back();
   wanted.name = topic.name;
   wanted.num_partitions = topic.partitions;
   wanted.replication_factor = 1;
-  for (const auto& [name, value] : configs) { wanted.configs.push_back({.name = name, .value = protocol::Text{value}}); }
+  for (const auto& [name, value] : configs) {
+    wanted.configs.push_back({.name = name, .value = protocol::Text{value}});
+  }
   const auto answer = world.call<CreateTopicsRequest, CreateTopicsResponse>(**connection, request);
   (*connection)->close();
-  if (!answer) { return false; }
+  if (!answer) {
+    return false;
+  }
   const auto error = answer->response.topics.front().error_code;
   return error == 0 || error == kAlreadyExists;
 }
 
-std::optional<std::vector<ReadBack>> read_all(World& world, const SimTopic& topic, std::int32_t partition, std::string& why) {
+std::optional<std::vector<ReadBack>> read_all(World& world, const SimTopic& topic, std::int32_t partition,
+                                              std::string& why) {
   const auto connection = world.connect();
   if (!connection) {
     why = "no connection";
@@ -82,7 +97,9 @@ std::optional<std::vector<ReadBack>> read_all(World& world, const SimTopic& topi
       why = "fetch at " + std::to_string(offset) + ": error " + std::to_string(data.error_code);
       return std::nullopt;
     }
-    if (offset >= data.high_watermark) { break; }
+    if (offset >= data.high_watermark) {
+      break;
+    }
     const auto bytes = data.records ? data.records->flatten() : std::vector<std::byte>{};
     const auto next = take_records(bytes, offset, all);
     if (next == offset) {

@@ -18,18 +18,25 @@ SimProducer::SimProducer(World& world, Oracle& oracle, SimTopic topic, Options o
       options_(options),
       partitions_(static_cast<std::size_t>(topic_.partitions)) {}
 
-SimProducer::~SimProducer() { *alive_ = false; }
+SimProducer::~SimProducer() {
+  *alive_ = false;
+}
 
 bool SimProducer::connect() {
   auto connection = world_.connect();
-  if (!connection) { return false; }
+  if (!connection) {
+    return false;
+  }
   connection_ = std::move(*connection);
   ++session_;
   for (auto& partition : partitions_) {
-    for (auto& batch : partition.unanswered) { batch.in_flight = false; }
+    for (auto& batch : partition.unanswered) {
+      batch.in_flight = false;
+    }
   }
   if (options_.idempotent && producer_id_ < 0) {
-    const auto answer = world_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(*connection_, {});
+    const auto answer =
+        world_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(*connection_, {});
     if (!answer || answer->response.error_code != 0) {  // the disk has died: the crash is near
       connection_->close();
       return false;
@@ -43,7 +50,9 @@ bool SimProducer::connect() {
 
 std::size_t SimProducer::unanswered() const {
   std::size_t count = 0;
-  for (const auto& partition : partitions_) { count += partition.unanswered.size(); }
+  for (const auto& partition : partitions_) {
+    count += partition.unanswered.size();
+  }
   return count;
 }
 
@@ -64,32 +73,42 @@ void SimProducer::produce_one() {
 }
 
 void SimProducer::send_what_may_go() {
-  if (broken()) { return; }
+  if (broken()) {
+    return;
+  }
   for (std::int32_t p = 0; p < topic_.partitions; ++p) {
     auto& state = partitions_[static_cast<std::size_t>(p)];
     for (std::size_t i = 0; i < std::min(options_.window, state.unanswered.size()); ++i) {
-      if (!state.unanswered[i].in_flight) { send(p, state.unanswered[i]); }
+      if (!state.unanswered[i].in_flight) {
+        send(p, state.unanswered[i]);
+      }
     }
   }
 }
 
 void SimProducer::send(std::int32_t partition, Batch& batch) {
   batch.in_flight = true;
-  protocol::RecordBatchBuilder builder{{.producer_id = producer_id_,
-                                        .producer_epoch = producer_epoch_,
-                                        .base_sequence = options_.idempotent ? batch.base_sequence : protocol::kNoSequence}};
+  protocol::RecordBatchBuilder builder{
+      {.producer_id = producer_id_,
+       .producer_epoch = producer_epoch_,
+       .base_sequence = options_.idempotent ? batch.base_sequence : protocol::kNoSequence}};
   const auto now_ms = world_.queue().clock().wall_ms();
-  for (const auto& value : batch.values) { builder.append({.value = as_bytes(value), .timestamp = now_ms}); }
+  for (const auto& value : batch.values) {
+    builder.append({.value = as_bytes(value), .timestamp = now_ms});
+  }
   ProduceRequest request;
   request.acks = options_.acks;
   request.timeout_ms = 30'000;
   auto& topic = request.topic_data.emplace_back();
   topic.name = topic_.name;
-  topic.partition_data.push_back({.index = partition, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
+  topic.partition_data.push_back(
+      {.index = partition, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
   connection_->call_version<ProduceRequest, ProduceResponse>(
       request, kByName,
       [this, alive = alive_, session = session_, partition](const Result<client::Answered<ProduceResponse>>& answer) {
-        if (!*alive || session != session_ || !answer) { return; }
+        if (!*alive || session != session_ || !answer) {
+          return;
+        }
         const auto& part = answer->response.responses.front().partition_responses.front();
         answered(partition, part.error_code, part.base_offset);
       });

@@ -1,6 +1,6 @@
-// SimProducer: a producer as clients are: batches per partition in order, several requests in flight, and after a broken
-// connection the unanswered batches again, in order, before anything new. Idempotent ones keep their sequence numbers.
-// Tells the oracle what it sent and what was acknowledged. Lives in the world.
+// SimProducer: a producer as clients are: batches per partition in order, several requests in flight, and after a
+// broken connection the unanswered batches again, in order, before anything new. Idempotent ones keep their sequence
+// numbers. Tells the oracle what it sent and what was acknowledged. Lives in the world.
 #pragma once
 
 #include <deque>
@@ -67,6 +67,7 @@ class SimProducer {
 bool create_topic(World& world, const SimTopic& topic, const std::map<std::string, std::string>& configs = {});
 // All records of a partition from its start to the high watermark; nullopt when the world ended first or an error came
 // (`why` says which).
-std::optional<std::vector<ReadBack>> read_all(World& world, const SimTopic& topic, std::int32_t partition, std::string& why);
+std::optional<std::vector<ReadBack>> read_all(World& world, const SimTopic& topic, std::int32_t partition,
+                                              std::string& why);
 
 }  // namespace weir::sim

@@ -25,11 +25,15 @@ World::World(std::uint64_t seed, WorldOptions options)
       client_loop_(queue_),
       options_(std::move(options)) {
   network_.set_faults(options_.network);
-  if (options_.wrap_disk) { wrapped_ = options_.wrap_disk(disk_); }
+  if (options_.wrap_disk) {
+    wrapped_ = options_.wrap_disk(disk_);
+  }
 }
 
 World::~World() {
-  if (process_) { process_->kill(); }
+  if (process_) {
+    process_->kill();
+  }
   broker_.reset();
 }
 
@@ -43,19 +47,25 @@ bool World::start_broker() {
 }
 
 void World::crash(CrashMode mode) {
-  if (process_) { process_->kill(); }
+  if (process_) {
+    process_->kill();
+  }
   network_.reset_all();
   broker_.reset();
   process_.reset();
   disk_.crash(random_.next(), mode);
-  if (wrapped_) { wrapped_ = options_.wrap_disk(disk_); }
+  if (wrapped_) {
+    wrapped_ = options_.wrap_disk(disk_);
+  }
   queue_.run_until_idle();
 }
 
 bool World::stop_broker() {
   bool stopped = false;
   process_->io(0).post([&] { broker_->stop([&] { stopped = true; }); });
-  if (!run_until([&] { return stopped; }, kStopPatienceMs)) { return false; }
+  if (!run_until([&] { return stopped; }, kStopPatienceMs)) {
+    return false;
+  }
   process_->kill();
   broker_.reset();
   process_.reset();
@@ -72,7 +82,9 @@ Result<std::shared_ptr<client::Connection>> World::connect() {
   auto got = std::make_shared<std::optional<Result<std::shared_ptr<client::Connection>>>>();
   client::Connection::open(network_, client_loop_, address_, "sim",
                            [got](Result<std::shared_ptr<client::Connection>> ready) { *got = std::move(ready); });
-  if (!run_until([&] { return got->has_value(); }, kPatienceMs)) { return Errc::timed_out; }
+  if (!run_until([&] { return got->has_value(); }, kPatienceMs)) {
+    return Errc::timed_out;
+  }
   return std::move(**got);
 }
 

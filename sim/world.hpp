@@ -52,8 +52,11 @@ class World {
   Result<client::Answered<Response>> call(client::Connection& connection, const Request& request,
                                           Millis patience_ms = kPatienceMs) {
     auto answer = std::make_shared<std::optional<Result<client::Answered<Response>>>>();
-    connection.call<Request, Response>(request, [answer](Result<client::Answered<Response>> got) { *answer = std::move(got); });
-    if (!run_until([&] { return answer->has_value(); }, patience_ms)) { return Errc::timed_out; }
+    connection.call<Request, Response>(request,
+                                       [answer](Result<client::Answered<Response>> got) { *answer = std::move(got); });
+    if (!run_until([&] { return answer->has_value(); }, patience_ms)) {
+      return Errc::timed_out;
+    }
     return std::move(**answer);
   }
   // Also ends when the armed crash of the disk has been reached.

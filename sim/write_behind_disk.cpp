@@ -10,7 +10,9 @@ class WriteBehindFile final : public File {
   Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) override {
     WEIR_TRY_VOID(let_through());
     position_ = position;
-    for (const auto part : parts) { held_.insert(held_.end(), part.begin(), part.end()); }
+    for (const auto part : parts) {
+      held_.insert(held_.end(), part.begin(), part.end());
+    }
     return {};
   }
   Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const override {
@@ -38,7 +40,9 @@ class WriteBehindFile final : public File {
 
  private:
   Result<void> let_through() const {
-    if (held_.empty()) { return {}; }
+    if (held_.empty()) {
+      return {};
+    }
     const Bytes part{held_};
     const auto written = file_->write_at(position_, std::span{&part, 1});
     held_.clear();
@@ -53,7 +57,9 @@ class WriteBehindFile final : public File {
 
 Result<std::shared_ptr<File>> WriteBehindDisk::open(const std::string& path, OpenOptions options) {
   auto file = disk_.open(path, options);
-  if (!file || path.find(folder_) == std::string::npos) { return file; }
+  if (!file || path.find(folder_) == std::string::npos) {
+    return file;
+  }
   return std::shared_ptr<File>{std::make_shared<WriteBehindFile>(std::move(*file))};
 }
 

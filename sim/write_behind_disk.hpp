@@ -17,10 +17,16 @@ class WriteBehindDisk final : public Disk {
   Result<void> remove(const std::string& path) override { return disk_.remove(path); }
   Result<void> make_directories(const std::string& path) override { return disk_.make_directories(path); }
   Result<void> sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
-  [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override { return disk_.list(path); }
+  [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override {
+    return disk_.list(path);
+  }
   [[nodiscard]] bool exists(const std::string& path) const override { return disk_.exists(path); }
-  [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override { return disk_.free_bytes(path); }
-  [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override { return disk_.total_bytes(path); }
+  [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override {
+    return disk_.free_bytes(path);
+  }
+  [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override {
+    return disk_.total_bytes(path);
+  }
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override { return disk_.lock(path); }
 
  private:

@@ -12,7 +12,7 @@ void handle(RequestContext context, AlterConfigsRequest request, Reply<AlterConf
   const auto held = hold(std::move(context), std::move(request), std::move(reply));
   auto& controller = held->context.services.controller;
   controller.alter_configs(held->request, held->context.loop,
-                [held](const AlterConfigsResponse& response) { held->reply(response); });
+                           [held](const AlterConfigsResponse& response) { held->reply(response); });
 }
 
 }  // namespace weir::broker

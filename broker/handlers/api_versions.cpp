@@ -28,11 +28,17 @@ ErrorCode check(const RequestContext& context, const ApiVersionsRequest& request
       (!software_text_ok(request.client_software_name) || !software_text_ok(request.client_software_version))) {
     return ErrorCode::invalid_request;
   }
-  if (context.api_version < kFirstWithIdentity) { return ErrorCode::none; }
+  if (context.api_version < kFirstWithIdentity) {
+    return ErrorCode::none;
+  }
   const auto& identity = context.services.identity;
-  if (request.cluster_id && request.cluster_id->view() != identity.cluster_id) { return ErrorCode::rebootstrap_required; }
+  if (request.cluster_id && request.cluster_id->view() != identity.cluster_id) {
+    return ErrorCode::rebootstrap_required;
+  }
   const bool names_node = request.node_id >= 0;
-  if (names_node && (!request.cluster_id || request.node_id != identity.node_id)) { return ErrorCode::invalid_request; }
+  if (names_node && (!request.cluster_id || request.node_id != identity.node_id)) {
+    return ErrorCode::invalid_request;
+  }
   return ErrorCode::none;
 }
 
@@ -40,7 +46,9 @@ void add_features(ApiVersionsResponse& response, const metadata::MetadataImage& 
   const auto broker = image.brokers().find(context.services.identity.node_id);
   if (broker != image.brokers().end()) {
     for (const auto& [name, range] : broker->second.features) {
-      if (range.min == 0 && context.api_version < kFirstWithZeroFeatures) { continue; }
+      if (range.min == 0 && context.api_version < kFirstWithZeroFeatures) {
+        continue;
+      }
       response.supported_features.push_back({.name = name, .min_version = range.min, .max_version = range.max});
     }
   }
@@ -55,14 +63,17 @@ void handle(RequestContext context, ApiVersionsRequest request, Reply<ApiVersion
   ApiVersionsResponse response;
   if (context.api_version < ApiVersionsRequest::kMinVersion || context.api_version > ApiVersionsRequest::kMaxVersion) {
     response.error_code = wire(ErrorCode::unsupported_version);
-    response.api_keys.push_back({ApiVersionsRequest::kApiKey, ApiVersionsRequest::kMinVersion, ApiVersionsRequest::kMaxVersion, {}});
+    response.api_keys.push_back(
+        {ApiVersionsRequest::kApiKey, ApiVersionsRequest::kMinVersion, ApiVersionsRequest::kMaxVersion, {}});
     return reply.in_version(response, 0);
   }
   if (const auto code = check(context, request); code != ErrorCode::none) {
     response.error_code = wire(code);
     return reply(response);
   }
-  for (const auto& api : served_apis()) { response.api_keys.push_back({api.key, api.advertised_min, api.version_max, {}}); }
+  for (const auto& api : served_apis()) {
+    response.api_keys.push_back({api.key, api.advertised_min, api.version_max, {}});
+  }
   add_features(response, *context.services.controller.image(), context);
   reply(response);
 }

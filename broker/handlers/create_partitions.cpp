@@ -12,7 +12,7 @@ void handle(RequestContext context, CreatePartitionsRequest request, Reply<Creat
   const auto held = hold(std::move(context), std::move(request), std::move(reply));
   auto& controller = held->context.services.controller;
   controller.create_partitions(held->request, held->context.loop,
-                [held](const CreatePartitionsResponse& response) { held->reply(response); });
+                               [held](const CreatePartitionsResponse& response) { held->reply(response); });
 }
 
 }  // namespace weir::broker

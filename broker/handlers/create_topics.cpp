@@ -12,7 +12,7 @@ void handle(RequestContext context, CreateTopicsRequest request, Reply<CreateTop
   const auto held = hold(std::move(context), std::move(request), std::move(reply));
   auto& controller = held->context.services.controller;
   controller.create_topics(held->request, held->context.loop,
-                [held](const CreateTopicsResponse& response) { held->reply(response); });
+                           [held](const CreateTopicsResponse& response) { held->reply(response); });
 }
 
 }  // namespace weir::broker

@@ -20,13 +20,19 @@ struct Deletion {
   DeleteRecordsResponse response;
   std::size_t unanswered = 1;
   void answered() {
-    if (--unanswered == 0) { reply(response); }
+    if (--unanswered == 0) {
+      reply(response);
+    }
   }
 };
 
 ErrorCode check(const FoundPartition& found, const Services& services, std::int64_t offset) {
-  if (found.error != ErrorCode::none) { return found.error; }
-  if (!services.topics.of(*found.topic)->rules.delete_old) { return ErrorCode::policy_violation; }
+  if (found.error != ErrorCode::none) {
+    return found.error;
+  }
+  if (!services.topics.of(*found.topic)->rules.delete_old) {
+    return ErrorCode::policy_violation;
+  }
   const bool in_range = offset == kHighWatermark || (offset >= 0 && offset <= found.partition->high_watermark().value);
   return in_range ? ErrorCode::none : ErrorCode::offset_out_of_range;
 }
@@ -54,12 +60,13 @@ void handle(RequestContext context, DeleteRecordsRequest request, Reply<DeleteRe
       }
       const Offset start{part.offset == kHighWatermark ? found.partition->high_watermark().value : part.offset};
       ++deletion->unanswered;
-      services.log.move_start(std::move(found.partition), start, context.loop, [deletion, t, p](const Result<Offset>& moved) {
-        auto& answer = deletion->response.topics[t].partitions[p];
-        answer.error_code = moved ? 0 : wire(to_wire(moved.error().code));
-        answer.low_watermark = moved ? moved->value : -1;
-        deletion->answered();
-      });
+      services.log.move_start(std::move(found.partition), start, context.loop,
+                              [deletion, t, p](const Result<Offset>& moved) {
+                                auto& answer = deletion->response.topics[t].partitions[p];
+                                answer.error_code = moved ? 0 : wire(to_wire(moved.error().code));
+                                answer.low_watermark = moved ? moved->value : -1;
+                                deletion->answered();
+                              });
     }
   }
   deletion->answered();

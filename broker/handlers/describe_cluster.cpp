@@ -19,9 +19,11 @@ void handle(RequestContext context, DescribeClusterRequest request, Reply<Descri
   DescribeClusterResponse response;
   if (request.endpoint_type != kBrokers) {
     const bool controllers = request.endpoint_type == kControllers;
-    response.error_code = wire(controllers ? ErrorCode::mismatched_endpoint_type : ErrorCode::unsupported_endpoint_type);
-    response.error_message = controllers ? "This listener is a broker's; ask a controller for controllers."
-                                         : "Endpoint type " + std::to_string(request.endpoint_type) + " does not exist.";
+    response.error_code =
+        wire(controllers ? ErrorCode::mismatched_endpoint_type : ErrorCode::unsupported_endpoint_type);
+    response.error_message = controllers
+                                 ? "This listener is a broker's; ask a controller for controllers."
+                                 : "Endpoint type " + std::to_string(request.endpoint_type) + " does not exist.";
     return reply(response);
   }
   const auto& identity = context.services.identity;
@@ -29,7 +31,9 @@ void handle(RequestContext context, DescribeClusterRequest request, Reply<Descri
   response.cluster_id = identity.cluster_id;
   response.controller_id = identity.node_id;
   response.brokers.push_back({.broker_id = identity.node_id, .host = endpoint.host, .port = endpoint.port});
-  if (request.include_cluster_authorized_operations) { response.cluster_authorized_operations = kAllClusterOperations; }
+  if (request.include_cluster_authorized_operations) {
+    response.cluster_authorized_operations = kAllClusterOperations;
+  }
   reply(response);
 }
 

@@ -10,15 +10,16 @@ using protocol::DescribeConfigsResponse;
 
 void handle(RequestContext context, DescribeConfigsRequest request, Reply<DescribeConfigsResponse> reply) {
   // Ten thousand topics have half a million configs: not on an io loop.
-  context.services.runtime.pool.post([context = std::move(context), request = std::move(request),
-                                      reply = std::move(reply)]() mutable {
-    const auto& services = context.services;
-    auto response = metadata::describe_configs(*services.controller.image(), services.config, services.identity, request);
-    auto& loop = context.loop;
-    loop.post([context = std::move(context), response = std::move(response), reply = std::move(reply)]() mutable {
-      reply(response);
-    });
-  });
+  context.services.runtime.pool.post(
+      [context = std::move(context), request = std::move(request), reply = std::move(reply)]() mutable {
+        const auto& services = context.services;
+        auto response =
+            metadata::describe_configs(*services.controller.image(), services.config, services.identity, request);
+        auto& loop = context.loop;
+        loop.post([context = std::move(context), response = std::move(response), reply = std::move(reply)]() mutable {
+          reply(response);
+        });
+      });
 }
 
 }  // namespace weir::broker

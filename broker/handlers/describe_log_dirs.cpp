@@ -15,24 +15,34 @@ void add_topic(Directory& directory, const metadata::Topic& topic, const log::Co
   DescribeLogDirsResponse::DescribeLogDirsTopic answer;
   answer.name = topic.name;
   for (std::int32_t index = 0; std::cmp_less(index, topic.partitions.size()); ++index) {
-    if (only != nullptr && std::ranges::find(*only, index) == only->end()) { continue; }
+    if (only != nullptr && std::ranges::find(*only, index) == only->end()) {
+      continue;
+    }
     if (const auto partition = log.find({topic.id, index})) {
       answer.partitions.push_back({.partition_index = index, .partition_size = log.size_bytes(*partition)});
     }
   }
-  if (!answer.partitions.empty()) { directory.topics.push_back(std::move(answer)); }
+  if (!answer.partitions.empty()) {
+    directory.topics.push_back(std::move(answer));
+  }
 }
 
 DescribeLogDirsResponse describe(const Services& services, const DescribeLogDirsRequest& request) {
   Directory directory{.log_dir = services.data_folder};
-  if (const auto total = services.runtime.disk.total_bytes(services.data_folder)) { directory.total_bytes = *total; }
-  if (const auto free = services.runtime.disk.free_bytes(services.data_folder)) { directory.usable_bytes = *free; }
+  if (const auto total = services.runtime.disk.total_bytes(services.data_folder)) {
+    directory.total_bytes = *total;
+  }
+  if (const auto free = services.runtime.disk.free_bytes(services.data_folder)) {
+    directory.usable_bytes = *free;
+  }
   const auto image = services.controller.image();
   if (!request.topics) {
     image->for_each_topic([&](const metadata::Topic& topic) { add_topic(directory, topic, services.log, nullptr); });
   } else {
     for (const auto& asked : *request.topics) {
-      if (const auto& topic = image->find_topic(asked.topic)) { add_topic(directory, *topic, services.log, &asked.partitions); }
+      if (const auto& topic = image->find_topic(asked.topic)) {
+        add_topic(directory, *topic, services.log, &asked.partitions);
+      }
     }
   }
   DescribeLogDirsResponse response;

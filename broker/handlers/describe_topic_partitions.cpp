@@ -17,7 +17,9 @@ using TopicAnswer = DescribeTopicPartitionsResponse::DescribeTopicPartitionsResp
 
 std::set<std::string> names_asked(const DescribeTopicPartitionsRequest& request, const metadata::MetadataImage& image) {
   std::set<std::string> names;
-  for (const auto& topic : request.topics) { names.insert(topic.name.str()); }
+  for (const auto& topic : request.topics) {
+    names.insert(topic.name.str());
+  }
   if (names.empty()) {
     image.for_each_topic([&](const metadata::Topic& topic) { names.insert(topic.name); });
   }
@@ -52,10 +54,12 @@ TopicAnswer describe(const metadata::Topic& topic, std::size_t first, std::size_
 
 }  // namespace
 
-void handle(RequestContext context, DescribeTopicPartitionsRequest request, Reply<DescribeTopicPartitionsResponse> reply) {
+void handle(RequestContext context, DescribeTopicPartitionsRequest request,
+            Reply<DescribeTopicPartitionsResponse> reply) {
   const auto image = context.services.controller.image();
   const auto names = names_asked(request, *image);
-  const auto limit = std::min(request.response_partition_limit, context.services.config.max_request_partition_size_limit);
+  const auto limit =
+      std::min(request.response_partition_limit, context.services.config.max_request_partition_size_limit);
   auto room = static_cast<std::size_t>(std::max(limit, 1));
   const std::string start = request.cursor ? request.cursor->topic_name.str() : std::string{};
   DescribeTopicPartitionsResponse response;

@@ -1,7 +1,8 @@
 // Fetch (key 1): open or continue the session, read what is there, wait for more if the client wants to, answer.
 //
-// A Fetching lives on the connection's loop; while a cold read is under way it is on the pool and nobody else touches it.
-// States: collecting -> (cold: on the pool -> collecting done) -> enough? answering : waiting -> woken or late -> collecting.
+// A Fetching lives on the connection's loop; while a cold read is under way it is on the pool and nobody else touches
+// it. States: collecting -> (cold: on the pool -> collecting done) -> enough? answering : waiting -> woken or late ->
+// collecting.
 #include "protocol/gen/fetch.hpp"
 
 #include <map>
@@ -68,7 +69,8 @@ PartitionData failed_read(std::int32_t index, ErrorCode code) {
 
 class Fetching : public std::enable_shared_from_this<Fetching> {
  public:
-  Fetching(RequestContext context, const FetchRequest& request, FetchSessions::Opened opened, Reply<FetchResponse> reply)
+  Fetching(RequestContext context, const FetchRequest& request, FetchSessions::Opened opened,
+           Reply<FetchResponse> reply)
       : context_(std::move(context)),
         services_(context_.services),
         opened_(std::move(opened)),
@@ -81,7 +83,9 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
         by_id_(context_.api_version >= kFirstByIdVersion) {}
 
   void run() {
-    if (collect(log::ReadFrom::memory_only)) { return go_on(); }
+    if (collect(log::ReadFrom::memory_only)) {
+      return go_on();
+    }
     services_.runtime.pool.post([self = shared_from_this()] {
       self->collect(log::ReadFrom::may_block);
       self->context_.loop.post([self] { self->go_on(); });
@@ -102,7 +106,9 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     failed_ = false;
     for (const auto& target : opened_.targets) {
       auto outcome = read_one(*image, target, mode);
-      if (!outcome) { return false; }
+      if (!outcome) {
+        return false;
+      }
       bytes_ += outcome->data.records ? outcome->data.records->size() : 0;
       failed_ = failed_ || outcome->data.error_code != 0 || outcome->data.diverging_epoch.epoch >= 0;
       outcomes_.push_back(std::move(*outcome));
@@ -113,8 +119,12 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
   std::optional<Outcome> read_one(const metadata::MetadataImage& image, const FetchTarget& target, log::ReadFrom mode) {
     const auto index = target.key.partition;
     auto found = find_partition(image, services_.log, target.key.topic, target.key.topic_id, index);
-    if (by_id_ && target.key.topic_id.is_zero()) { found.error = ErrorCode::unknown_topic_id; }
-    if (found.error != ErrorCode::none) { return Outcome{failed(index, found.error), nullptr}; }
+    if (by_id_ && target.key.topic_id.is_zero()) {
+      found.error = ErrorCode::unknown_topic_id;
+    }
+    if (found.error != ErrorCode::none) {
+      return Outcome{failed(index, found.error), nullptr};
+    }
     if (const auto code = check_leader_epoch(*found.partition, target.current_leader_epoch); code != ErrorCode::none) {
       return Outcome{failed_read(index, code), nullptr};
     }
@@ -124,29 +134,43 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
                        .last_stable_offset = partition->last_stable_offset().value,
                        .log_start_offset = partition->log_start().value};
     data.records.emplace();
-    if (!read_committed_) { data.aborted_transactions.reset(); }
+    if (!read_committed_) {
+      data.aborted_transactions.reset();
+    }
     if (const auto code = check_divergence(*partition, target, data); code != ErrorCode::none) {
       return Outcome{failed_read(index, code), nullptr};
     }
-    if (data.diverging_epoch.epoch >= 0) { return Outcome{std::move(data), std::move(partition)}; }
+    if (data.diverging_epoch.epoch >= 0) {
+      return Outcome{std::move(data), std::move(partition)};
+    }
     const Offset bound{read_committed_ ? data.last_stable_offset : data.high_watermark};
-    const auto room = static_cast<std::size_t>(std::max<std::int64_t>(0, bytes_max_ - static_cast<std::int64_t>(bytes_)));
+    const auto room =
+        static_cast<std::size_t>(std::max<std::int64_t>(0, bytes_max_ - static_cast<std::int64_t>(bytes_)));
     const log::ReadLimits limits{
         .bytes_max = std::min(room, static_cast<std::size_t>(std::max(target.bytes_max, 0))),
         .first_batch_whole = bytes_ == 0,  // the first partition that has data makes progress whatever the limits say
         .bound = bound};
     auto read = services_.log.read(*partition, Offset{target.fetch_offset}, limits, mode);
-    if (!read) { return Outcome{failed_read(index, to_wire(read.error().code)), nullptr}; }
-    if (read->needs_disk) { return std::nullopt; }
+    if (!read) {
+      return Outcome{failed_read(index, to_wire(read.error().code)), nullptr};
+    }
+    if (read->needs_disk) {
+      return std::nullopt;
+    }
     data.records = std::move(read->batches);
     return Outcome{std::move(data), std::move(partition)};
   }
 
-  // A consumer that read an epoch which here ended earlier learns where the two part (KIP-595). 1 for an epoch above ours.
+  // A consumer that read an epoch which here ended earlier learns where the two part (KIP-595). 1 for an epoch above
+  // ours.
   ErrorCode check_divergence(const log::Partition& partition, const FetchTarget& target, PartitionData& data) const {
-    if (target.last_fetched_epoch < 0) { return ErrorCode::none; }
+    if (target.last_fetched_epoch < 0) {
+      return ErrorCode::none;
+    }
     const auto end = services_.log.epoch_end(partition, LeaderEpoch{target.last_fetched_epoch});
-    if (end.epoch.value < 0 || end.end_offset.value < 0) { return ErrorCode::offset_out_of_range; }
+    if (end.epoch.value < 0 || end.end_offset.value < 0) {
+      return ErrorCode::offset_out_of_range;
+    }
     if (end.epoch.value < target.last_fetched_epoch || end.end_offset.value < target.fetch_offset) {
       data.diverging_epoch = {.epoch = end.epoch.value, .end_offset = end.end_offset.value};
     }
@@ -159,7 +183,9 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
   [[nodiscard]] bool late() const { return !may_wait_ || services_.runtime.clock.monotonic_ms() >= deadline_ms_; }
 
   void go_on() {
-    if (enough() || late()) { return answer(); }
+    if (enough() || late()) {
+      return answer();
+    }
     wait();
     // What advanced between the read and the registration woke nobody: look again, now that we are registered.
     if (anything_new()) {
@@ -170,20 +196,24 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
 
   [[nodiscard]] bool anything_new() const {
     return std::ranges::any_of(outcomes_, [](const Outcome& outcome) {
-      return outcome.partition && (outcome.partition->high_watermark().value != outcome.data.high_watermark ||
-                                   outcome.partition->deleted());
+      return outcome.partition &&
+             (outcome.partition->high_watermark().value != outcome.data.high_watermark || outcome.partition->deleted());
     });
   }
 
   void wait() {
     std::vector<std::shared_ptr<log::Partition>> partitions;
     for (const auto& outcome : outcomes_) {
-      if (outcome.partition) { partitions.push_back(outcome.partition); }
+      if (outcome.partition) {
+        partitions.push_back(outcome.partition);
+      }
     }
     waiter_ = services_.waiters.of(context_.loop).wait(std::move(partitions), [self = shared_from_this()] {
       self->waiter_ = 0;
       self->stop_waiting();
-      if (self->reply_.wanted()) { self->run(); }
+      if (self->reply_.wanted()) {
+        self->run();
+      }
     });
     arm_timer();
   }
@@ -194,22 +224,32 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     timer_ = context_.loop.timers().schedule(std::min(deadline_ms_, next_check), [self = shared_from_this()] {
       self->timer_ = 0;
       const bool wanted = self->reply_.wanted();
-      if (wanted && !self->late()) { return self->arm_timer(); }
+      if (wanted && !self->late()) {
+        return self->arm_timer();
+      }
       self->stop_waiting();
-      if (wanted) { self->run(); }
+      if (wanted) {
+        self->run();
+      }
     });
   }
 
   void stop_waiting() {
-    if (waiter_ != 0) { services_.waiters.of(context_.loop).cancel(std::exchange(waiter_, 0)); }
-    if (timer_ != 0) { context_.loop.timers().cancel(std::exchange(timer_, 0)); }
+    if (waiter_ != 0) {
+      services_.waiters.of(context_.loop).cancel(std::exchange(waiter_, 0));
+    }
+    if (timer_ != 0) {
+      context_.loop.timers().cancel(std::exchange(timer_, 0));
+    }
   }
 
   void answer() {
     FetchResponse response{.session_id = opened_.session_id};
     const auto send = which_to_send();
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      if (opened_.incremental && !send[i]) { continue; }
+      if (opened_.incremental && !send[i]) {
+        continue;
+      }
       const auto& key = opened_.targets[i].key;
       auto& topics = response.responses;
       if (topics.empty() || topics.back().topic != key.topic || topics.back().topic_id != key.topic_id) {
@@ -255,9 +295,9 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
 
 void handle(RequestContext context, FetchRequest request, Reply<FetchResponse> reply) {
   const bool by_id = context.api_version >= kFirstByIdVersion;
-  auto opened = context.services.fetch_sessions.open(request.session_id, request.session_epoch, by_id,
-                                                     asked_targets(request), forgotten_keys(request),
-                                                     context.services.runtime.clock.monotonic_ms());
+  auto opened =
+      context.services.fetch_sessions.open(request.session_id, request.session_epoch, by_id, asked_targets(request),
+                                           forgotten_keys(request), context.services.runtime.clock.monotonic_ms());
   if (opened.error != ErrorCode::none) {
     FetchResponse refused;
     refused.error_code = wire(opened.error);

@@ -40,11 +40,14 @@ Coordinator find(const RequestContext& context, std::int8_t type, const protocol
 // Makes the topic of committed offsets, once for a request however many groups it names. False: it is there already.
 bool make_offsets_topic(RequestContext& context) {
   auto& controller = context.services.controller;
-  if (controller.image()->find_topic(metadata::kOffsetsTopic)) { return false; }
-  controller.auto_create({std::string{metadata::kOffsetsTopic}}, context.loop,
-                         [&groups = context.services.groups](const std::vector<metadata::AutoCreateResult>&) {
-                           groups.start();  // all partitions at once: ListGroups must not find one that nobody asked for
-                         });
+  if (controller.image()->find_topic(metadata::kOffsetsTopic)) {
+    return false;
+  }
+  controller.auto_create(
+      {std::string{metadata::kOffsetsTopic}}, context.loop,
+      [&groups = context.services.groups](const std::vector<metadata::AutoCreateResult>&) {
+        groups.start();  // all partitions at once: ListGroups must not find one that nobody asked for
+      });
   return true;
 }
 

@@ -1,5 +1,6 @@
-// The APIs that this broker serves: one row each, in the order of their keys, and one handler each in the file of its name.
-// A row without a handler does not link; a handler without a row is never called. served_apis.cpp makes the table of it.
+// The APIs that this broker serves: one row each, in the order of their keys, and one handler each in the file of its
+// name. A row without a handler does not link; a handler without a row is never called. served_apis.cpp makes the table
+// of it.
 #pragma once
 
 #include "broker/request_context.hpp"

@@ -8,11 +8,13 @@ namespace weir::broker {
 using protocol::IncrementalAlterConfigsRequest;
 using protocol::IncrementalAlterConfigsResponse;
 
-void handle(RequestContext context, IncrementalAlterConfigsRequest request, Reply<IncrementalAlterConfigsResponse> reply) {
+void handle(RequestContext context, IncrementalAlterConfigsRequest request,
+            Reply<IncrementalAlterConfigsResponse> reply) {
   const auto held = hold(std::move(context), std::move(request), std::move(reply));
   auto& controller = held->context.services.controller;
-  controller.incremental_alter_configs(held->request, held->context.loop,
-                [held](const IncrementalAlterConfigsResponse& response) { held->reply(response); });
+  controller.incremental_alter_configs(
+      held->request, held->context.loop,
+      [held](const IncrementalAlterConfigsResponse& response) { held->reply(response); });
 }
 
 }  // namespace weir::broker

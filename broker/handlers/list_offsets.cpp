@@ -21,18 +21,25 @@ constexpr int kAnswered = -1;
 constexpr std::size_t kManyPartitions = 1000;
 
 // The special timestamps and the first version that knows each. There is no tiered storage here: what is local is all.
-enum Special : std::int64_t { latest = -1, earliest = -2, max_timestamp = -3, earliest_local = -4, latest_tiered = -5,
-                              earliest_pending_upload = -6 };
+enum Special : std::int64_t {
+  latest = -1,
+  earliest = -2,
+  max_timestamp = -3,
+  earliest_local = -4,
+  latest_tiered = -5,
+  earliest_pending_upload = -6
+};
 struct SpecialVersion {
   std::int64_t timestamp;
   std::int16_t since;
 };
-constexpr std::array kSpecials{SpecialVersion{latest, 1},         SpecialVersion{earliest, 1},
-                               SpecialVersion{max_timestamp, 7},  SpecialVersion{earliest_local, 8},
-                               SpecialVersion{latest_tiered, 9},  SpecialVersion{earliest_pending_upload, 11}};
+constexpr std::array kSpecials{SpecialVersion{latest, 1},        SpecialVersion{earliest, 1},
+                               SpecialVersion{max_timestamp, 7}, SpecialVersion{earliest_local, 8},
+                               SpecialVersion{latest_tiered, 9}, SpecialVersion{earliest_pending_upload, 11}};
 
 bool known_special(std::int64_t timestamp, std::int16_t version) {
-  return std::ranges::any_of(kSpecials, [&](const auto& special) { return special.timestamp == timestamp && version >= special.since; });
+  return std::ranges::any_of(
+      kSpecials, [&](const auto& special) { return special.timestamp == timestamp && version >= special.since; });
 }
 
 PartitionAnswer failed(std::int32_t index, ErrorCode code) {
@@ -51,7 +58,9 @@ class Listing {
   ListOffsetsResponse run() {
     std::map<std::pair<std::string_view, std::int32_t>, int> named;
     for (const auto& topic : request_.topics) {
-      for (const auto& part : topic.partitions) { ++named[{topic.name.view(), part.partition_index}]; }
+      for (const auto& part : topic.partitions) {
+        ++named[{topic.name.view(), part.partition_index}];
+      }
     }
     ListOffsetsResponse response;
     for (const auto& topic : request_.topics) {
@@ -59,12 +68,16 @@ class Listing {
       answers.name = topic.name;
       for (const auto& part : topic.partitions) {
         auto& times = named[{topic.name.view(), part.partition_index}];
-        if (times == kAnswered) { continue; }
+        if (times == kAnswered) {
+          continue;
+        }
         const bool twice = times > 1;
         answers.partitions.push_back(twice ? failed(part.partition_index, ErrorCode::invalid_request)
                                            : look_up(topic.name, part));
         times = kAnswered;  // a partition that is named twice is refused once
-        if (version_ < kFirstWithEpoch) { answers.partitions.back().leader_epoch = -1; }
+        if (version_ < kFirstWithEpoch) {
+          answers.partitions.back().leader_epoch = -1;
+        }
       }
     }
     return response;
@@ -77,12 +90,15 @@ class Listing {
       return failed(index, ErrorCode::unsupported_version);
     }
     const auto found = find_partition(*image_, services_.log, topic, Uuid{}, index);
-    if (found.error != ErrorCode::none) { return failed(index, found.error); }
+    if (found.error != ErrorCode::none) {
+      return failed(index, found.error);
+    }
     const auto& partition = *found.partition;
     if (const auto code = check_leader_epoch(partition, part.current_leader_epoch); code != ErrorCode::none) {
       return failed(index, code);
     }
-    const auto bound = request_.isolation_level == kReadCommitted ? partition.last_stable_offset() : partition.high_watermark();
+    const auto bound =
+        request_.isolation_level == kReadCommitted ? partition.last_stable_offset() : partition.high_watermark();
     switch (part.timestamp) {
       case latest: return at(index, bound, partition.leader_epoch());
       case earliest:
@@ -98,8 +114,12 @@ class Listing {
   }
 
   static PartitionAnswer by_time(std::int32_t index, const Result<std::optional<log::TimestampAndOffset>>& found) {
-    if (!found) { return failed(index, to_wire(found.error().code)); }
-    if (!*found) { return failed(index, ErrorCode::none); }
+    if (!found) {
+      return failed(index, to_wire(found.error().code));
+    }
+    if (!*found) {
+      return failed(index, ErrorCode::none);
+    }
     return at(index, (*found)->offset, (*found)->leader_epoch, (*found)->timestamp);
   }
 
@@ -111,27 +131,32 @@ class Listing {
 
 bool takes_long(const ListOffsetsRequest& request) {
   std::size_t partitions = 0;
-  for (const auto& topic : request.topics) { partitions += topic.partitions.size(); }
-  if (partitions > kManyPartitions) { return true; }
+  for (const auto& topic : request.topics) {
+    partitions += topic.partitions.size();
+  }
+  if (partitions > kManyPartitions) {
+    return true;
+  }
   return std::ranges::any_of(request.topics, [](const auto& topic) {
-    return std::ranges::any_of(topic.partitions, [](const auto& part) {
-      return part.timestamp >= 0 || part.timestamp == max_timestamp;
-    });
+    return std::ranges::any_of(topic.partitions,
+                               [](const auto& part) { return part.timestamp >= 0 || part.timestamp == max_timestamp; });
   });
 }
 
 }  // namespace
 
 void handle(RequestContext context, ListOffsetsRequest request, Reply<ListOffsetsResponse> reply) {
-  if (!takes_long(request)) { return reply(Listing{context.services, request, context.api_version}.run()); }
-  context.services.runtime.pool.post([context = std::move(context), request = std::move(request),
-                                      reply = std::move(reply)]() mutable {
-    auto response = Listing{context.services, request, context.api_version}.run();
-    auto& loop = context.loop;
-    loop.post([context = std::move(context), response = std::move(response), reply = std::move(reply)]() mutable {
-      reply(response);
-    });
-  });
+  if (!takes_long(request)) {
+    return reply(Listing{context.services, request, context.api_version}.run());
+  }
+  context.services.runtime.pool.post(
+      [context = std::move(context), request = std::move(request), reply = std::move(reply)]() mutable {
+        auto response = Listing{context.services, request, context.api_version}.run();
+        auto& loop = context.loop;
+        loop.post([context = std::move(context), response = std::move(response), reply = std::move(reply)]() mutable {
+          reply(response);
+        });
+      });
 }
 
 }  // namespace weir::broker

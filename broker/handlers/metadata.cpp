@@ -21,7 +21,9 @@ constexpr std::size_t kManyTopics = 1000;  // an answer about more is put togeth
 
 TopicAnswer describe(const metadata::Topic& topic, bool with_operations) {
   TopicAnswer answer{.name = topic.name, .topic_id = topic.id, .is_internal = topic.internal()};
-  if (with_operations) { answer.topic_authorized_operations = kAllTopicOperations; }
+  if (with_operations) {
+    answer.topic_authorized_operations = kAllTopicOperations;
+  }
   answer.partitions.reserve(topic.partitions.size());
   for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
     const auto& partition = topic.partitions[i];
@@ -49,7 +51,9 @@ class Answering {
     response_.brokers.push_back({.node_id = identity.node_id, .host = endpoint.host, .port = endpoint.port});
     response_.cluster_id = identity.cluster_id;
     response_.controller_id = identity.node_id;
-    if (request_.include_cluster_authorized_operations) { response_.cluster_authorized_operations = kAllClusterOperations; }
+    if (request_.include_cluster_authorized_operations) {
+      response_.cluster_authorized_operations = kAllClusterOperations;
+    }
     const bool all = !request_.topics || (context_.api_version == 0 && request_.topics->empty());
     all ? add_all() : add_named();
     return std::move(response_);
@@ -68,7 +72,9 @@ class Answering {
     std::set<Uuid> ids;
     for (const auto& asked : *request_.topics) {
       const bool by_id = !asked.topic_id.is_zero();
-      if (by_id ? !ids.insert(asked.topic_id).second : asked.name && !names.insert(*asked.name).second) { continue; }
+      if (by_id ? !ids.insert(asked.topic_id).second : asked.name && !names.insert(*asked.name).second) {
+        continue;
+      }
       response_.topics.push_back(by_id ? answer_by_id(asked) : answer_by_name(asked));
     }
   }
@@ -83,10 +89,16 @@ class Answering {
   }
 
   TopicAnswer answer_by_name(const MetadataRequest::MetadataRequestTopic& asked) {
-    if (!asked.name) { return failed(ErrorCode::unknown_server_error, protocol::Text{}); }
+    if (!asked.name) {
+      return failed(ErrorCode::unknown_server_error, protocol::Text{});
+    }
     const auto name = asked.name->view();
-    if (const auto& topic = image_->find_topic(name)) { return describe(*topic, request_.include_topic_authorized_operations); }
-    if (metadata::refuse_topic_name(name).has_value()) { return failed(ErrorCode::invalid_topic_exception, name); }
+    if (const auto& topic = image_->find_topic(name)) {
+      return describe(*topic, request_.include_topic_authorized_operations);
+    }
+    if (metadata::refuse_topic_name(name).has_value()) {
+      return failed(ErrorCode::invalid_topic_exception, name);
+    }
     if (request_.allow_auto_topic_creation && context_.services.config.auto_create_topics_enable) {
       to_create.emplace_back(name);
     }

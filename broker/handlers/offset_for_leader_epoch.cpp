@@ -21,9 +21,13 @@ void handle(RequestContext context, OffsetForLeaderEpochRequest request, Reply<O
       answer.partition = part.partition;
       const auto found = find_partition(*image, services.log, topic.topic, Uuid{}, part.partition);
       auto code = found.error;
-      if (code == ErrorCode::none) { code = check_leader_epoch(*found.partition, part.current_leader_epoch); }
+      if (code == ErrorCode::none) {
+        code = check_leader_epoch(*found.partition, part.current_leader_epoch);
+      }
       answer.error_code = wire(code);
-      if (code != ErrorCode::none) { continue; }
+      if (code != ErrorCode::none) {
+        continue;
+      }
       const auto end = services.log.epoch_end(*found.partition, LeaderEpoch{part.leader_epoch});
       answer.leader_epoch = end.epoch.value;
       answer.end_offset = end.end_offset.value;

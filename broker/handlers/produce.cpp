@@ -27,8 +27,12 @@ PartitionAnswer refused(std::int32_t index, ErrorCode code) {
 
 PartitionAnswer refused(std::int32_t index, const log::Partition& partition, const protocol::BatchRefusal& refusal) {
   auto answer = refused(index, static_cast<ErrorCode>(refusal.code));
-  if (!refusal.before_log) { answer.log_start_offset = partition.log_start().value; }
-  if (!refusal.error_message.empty()) { answer.error_message = refusal.error_message; }
+  if (!refusal.before_log) {
+    answer.log_start_offset = partition.log_start().value;
+  }
+  if (!refusal.error_message.empty()) {
+    answer.error_message = refusal.error_message;
+  }
   for (const auto& record : refusal.record_errors) {
     answer.record_errors.push_back({.batch_index = record.batch_index, .batch_index_error_message = record.message});
   }
@@ -36,15 +40,23 @@ PartitionAnswer refused(std::int32_t index, const log::Partition& partition, con
 }
 
 std::optional<ErrorCode> refuse_early(const FoundPartition& found, const ProduceRequest& request) {
-  if (found.error != ErrorCode::none) { return found.error; }
-  if (request.acks < -1 || request.acks > 1) { return ErrorCode::invalid_required_acks; }
-  if (found.topic->internal()) { return ErrorCode::invalid_topic_exception; }
+  if (found.error != ErrorCode::none) {
+    return found.error;
+  }
+  if (request.acks < -1 || request.acks > 1) {
+    return ErrorCode::invalid_required_acks;
+  }
+  if (found.topic->internal()) {
+    return ErrorCode::invalid_topic_exception;
+  }
   return std::nullopt;
 }
 
 // Transactions are not served yet: InitProducerId gives no transactional producer an id, so such a batch has no owner.
 std::optional<ErrorCode> refuse_transactional(const ProduceRequest& request, const protocol::BatchFacts& facts) {
-  if (!facts.is_transactional()) { return std::nullopt; }
+  if (!facts.is_transactional()) {
+    return std::nullopt;
+  }
   return request.transactional_id ? ErrorCode::invalid_producer_id_mapping
                                   : ErrorCode::transactional_id_authorization_failed;
 }
@@ -63,11 +75,17 @@ class Production : public std::enable_shared_from_this<Production> {
   void run() {
     const auto image = services_.controller.image();
     response_.responses.resize(request_.topic_data.size());
-    for (std::size_t i = 0; i < request_.topic_data.size(); ++i) { take_topic(*image, i); }
-    if (over_budget_.empty()) { return submit(); }
+    for (std::size_t i = 0; i < request_.topic_data.size(); ++i) {
+      take_topic(*image, i);
+    }
+    if (over_budget_.empty()) {
+      return submit();
+    }
     reply_.hold_followers();  // what this connection sends next must not overtake
     services_.runtime.pool.post([self = shared_from_this()] {
-      for (auto& work : self->over_budget_) { self->judge(work, SIZE_MAX); }
+      for (auto& work : self->over_budget_) {
+        self->judge(work, SIZE_MAX);
+      }
       self->context_.loop.post([self] {
         self->submit();
         self->reply_.release_followers();
@@ -95,8 +113,11 @@ class Production : public std::enable_shared_from_this<Production> {
     std::set<std::int32_t> named;  // used when there are many: a large request must not cost its square
     for (const auto& part : topic.partition_data) {
       const auto same = [&](const PartitionAnswer& answer) { return answer.index == part.index; };
-      const bool again = many ? !named.insert(part.index).second : std::ranges::any_of(answers.partition_responses, same);
-      if (again) { continue; }  // one entry survives
+      const bool again =
+          many ? !named.insert(part.index).second : std::ranges::any_of(answers.partition_responses, same);
+      if (again) {
+        continue;
+      }  // one entry survives
       answers.partition_responses.push_back({.index = part.index});
       take_partition(image, topic, part, at);
     }
@@ -106,7 +127,9 @@ class Production : public std::enable_shared_from_this<Production> {
                       const ProduceRequest::PartitionProduceData& part, std::size_t topic_at) {
     auto& answer = response_.responses[topic_at].partition_responses.back();
     auto found = find_partition(image, services_.log, topic.name, topic.topic_id, part.index);
-    if (context_.api_version >= kFirstByIdVersion && topic.topic_id.is_zero()) { found.error = ErrorCode::unknown_topic_id; }
+    if (context_.api_version >= kFirstByIdVersion && topic.topic_id.is_zero()) {
+      found.error = ErrorCode::unknown_topic_id;
+    }
     if (const auto code = refuse_early(found, request_)) {
       answer = refused(part.index, *code);
       return;
@@ -117,16 +140,19 @@ class Production : public std::enable_shared_from_this<Production> {
                                                                 : SharedBytes{},
               .topic_at = topic_at,
               .entry = response_.responses[topic_at].partition_responses.size() - 1};
-    if (!judge(work, kExpansionBudget)) { over_budget_.push_back(std::move(work)); }
+    if (!judge(work, kExpansionBudget)) {
+      over_budget_.push_back(std::move(work));
+    }
   }
 
   // Checks the batch; it becomes an append or an error answer. False: over the budget, nothing was decided.
   bool judge(Work& work, std::size_t expansion_budget) {
-    auto verdict = protocol::validate_batch(work.records.view(), work.settings->batches,
-                                            {.produce_version = context_.api_version,
-                                             .now_ms = now_ms_,
-                                             .expansion_budget = expansion_budget});
-    if (std::holds_alternative<protocol::BatchOverBudget>(verdict)) { return false; }
+    auto verdict = protocol::validate_batch(
+        work.records.view(), work.settings->batches,
+        {.produce_version = context_.api_version, .now_ms = now_ms_, .expansion_budget = expansion_budget});
+    if (std::holds_alternative<protocol::BatchOverBudget>(verdict)) {
+      return false;
+    }
     auto& answer = answer_of(work.topic_at, work.entry);
     if (const auto* refusal = std::get_if<protocol::BatchRefusal>(&verdict)) {
       answer = refused(answer.index, *work.partition, *refusal);
@@ -165,7 +191,9 @@ class Production : public std::enable_shared_from_this<Production> {
 
   void submit() {
     unanswered_ += appends_.size();
-    if (!appends_.empty()) { services_.log.append(std::move(appends_)); }
+    if (!appends_.empty()) {
+      services_.log.append(std::move(appends_));
+    }
     answered();
   }
 
@@ -182,8 +210,12 @@ class Production : public std::enable_shared_from_this<Production> {
 
   // With acks=0 the outcome is awaited as well, so that an error can close the connection.
   void answered() {
-    if (--unanswered_ > 0) { return; }
-    if (request_.acks != 0) { return reply_(response_); }
+    if (--unanswered_ > 0) {
+      return;
+    }
+    if (request_.acks != 0) {
+      return reply_(response_);
+    }
     const bool failed = std::ranges::any_of(response_.responses, [](const auto& topic) {
       return std::ranges::any_of(topic.partition_responses, [](const auto& answer) { return answer.error_code != 0; });
     });

@@ -1,5 +1,5 @@
-// A subcommand of `weir`: adds itself to the parser; run() is called when it was named. Exit codes: 0 done, 1 it failed,
-// 2 the command line was wrong. Each subcommand is one file of this folder.
+// A subcommand of `weir`: adds itself to the parser; run() is called when it was named. Exit codes: 0 done, 1 it
+// failed, 2 the command line was wrong. Each subcommand is one file of this folder.
 #pragma once
 
 #include <CLI/CLI.hpp>

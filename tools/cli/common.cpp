@@ -22,21 +22,29 @@ std::string check_pair(const std::string& text) {
 }  // namespace
 
 void ServerOptions::add_to(CLI::App& command) {
-  command.add_option("--server,--to,--from", server, "HOST:PORT of a broker")->capture_default_str()->check(check_endpoint, "", "HOST:PORT");
-  command.add_option("--timeout", timeout_seconds, "Seconds to wait for an answer")->capture_default_str()->check(CLI::Range(0.1, 3600.0));
+  command.add_option("--server,--to,--from", server, "HOST:PORT of a broker")
+      ->capture_default_str()
+      ->check(check_endpoint, "", "HOST:PORT");
+  command.add_option("--timeout", timeout_seconds, "Seconds to wait for an answer")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 3600.0));
 }
 
-void ServerOptions::add_json(CLI::App& command) { command.add_flag("--json", json, "Print JSON instead of words"); }
+void ServerOptions::add_json(CLI::App& command) {
+  command.add_flag("--json", json, "Print JSON instead of words");
+}
 
 std::unique_ptr<client::Blocking> ServerOptions::open() const {
   return std::make_unique<client::Blocking>(*endpoint_from_string(server), static_cast<Millis>(timeout_seconds * 1000));
 }
 
-CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into, const std::string& help) {
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                      const std::string& help) {
   return command.add_option(name, into, help)->expected(1)->take_all()->allow_extra_args(false);
 }
 
-CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into, const std::string& help) {
+CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                       const std::string& help) {
   return add_list(command, name, into, help)->check(check_pair, "", "NAME=VALUE");
 }
 
@@ -58,16 +66,22 @@ int fail(const std::string& sentence, int code) {
 int fail(const std::string& what, const client::Blocking& to, const Error& error) {
   const auto at = to_string(to.server());
   switch (error.code) {
-    case Errc::timed_out: return fail(what + ": the broker at " + at + " did not answer in time; is it one, or is --timeout too short?");
-    case Errc::unsupported: return fail(what + ": the broker at " + at + " does not serve API key " + std::to_string(error.detail));
+    case Errc::timed_out:
+      return fail(what + ": the broker at " + at + " did not answer in time; is it one, or is --timeout too short?");
+    case Errc::unsupported:
+      return fail(what + ": the broker at " + at + " does not serve API key " + std::to_string(error.detail));
     case Errc::not_found: return fail(what + ": nobody knows the address of " + at + "; check --server");
-    default: return fail(what + ": no broker answers at " + at + " (" + to_string(error) + "); start one with `weir serve` or name another with --server");
+    default:
+      return fail(what + ": no broker answers at " + at + " (" + to_string(error) +
+                  "); start one with `weir serve` or name another with --server");
   }
 }
 
 std::string explain(std::int16_t code, const std::optional<protocol::Text>& text) {
   const auto known = protocol::error_code_from(code);
-  if (!known) { return "error " + std::to_string(code); }
+  if (!known) {
+    return "error " + std::to_string(code);
+  }
   std::string name{protocol::to_string(*known)};
   return name + ", " + (text && !text->empty() ? text->str() : std::string{protocol::error_text(*known)});
 }
@@ -76,9 +90,13 @@ int refused(const std::string& what, std::int16_t code, const std::optional<prot
   return fail(what + ": " + explain(code, text));
 }
 
-void print_line(std::string_view text) { std::printf("%.*s\n", static_cast<int>(text.size()), text.data()); }
+void print_line(std::string_view text) {
+  std::printf("%.*s\n", static_cast<int>(text.size()), text.data());
+}
 
-void print_json(const json::value& value) { print_line(json::serialize(value)); }
+void print_json(const json::value& value) {
+  print_line(json::serialize(value));
+}
 
 std::string count_of(std::int64_t count, std::string_view one, std::string_view many) {
   const auto word = count == 1 ? std::string{one} : many.empty() ? std::string{one} + "s" : std::string{many};
@@ -86,15 +104,22 @@ std::string count_of(std::int64_t count, std::string_view one, std::string_view 
 }
 
 Progress::Progress(const Clock& clock)
-    : clock_(clock), start_ms_(clock.monotonic_ms()), next_ms_(start_ms_ + 1000), terminal_(::isatty(STDERR_FILENO) == 1) {}
+    : clock_(clock),
+      start_ms_(clock.monotonic_ms()),
+      next_ms_(start_ms_ + 1000),
+      terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (line_stands_) { std::fputc('\n', stderr); }
+  if (line_stands_) {
+    std::fputc('\n', stderr);
+  }
 }
 
 bool Progress::due() {
   const auto now = clock_.monotonic_ms();
-  if (now < next_ms_) { return false; }
+  if (now < next_ms_) {
+    return false;
+  }
   next_ms_ = now + 1000;
   return true;
 }
@@ -104,13 +129,17 @@ void Progress::say(const std::string& text) {
   line_stands_ = terminal_;
 }
 
-double Progress::seconds() const { return static_cast<double>(clock_.monotonic_ms() - start_ms_) / 1000; }
+double Progress::seconds() const {
+  return static_cast<double>(clock_.monotonic_ms() - start_ms_) / 1000;
+}
 
 std::string size_of(std::int64_t bytes) {
   constexpr std::array<const char*, 5> kUnits{"bytes", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) { value /= 1000; }
+  for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) {
+    value /= 1000;
+  }
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
   return text.data();
@@ -122,16 +151,26 @@ namespace {
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t more = lead < 0x80 ? 0 : lead >= 0xc2 && lead < 0xe0 ? 1 : lead >= 0xe0 && lead < 0xf0 ? 2 : lead >= 0xf0 && lead < 0xf5 ? 3 : 4;
-    if (more == 4 || i + more >= text.size()) { return false; }
+    const std::size_t more = lead < 0x80                   ? 0
+                             : lead >= 0xc2 && lead < 0xe0 ? 1
+                             : lead >= 0xe0 && lead < 0xf0 ? 2
+                             : lead >= 0xf0 && lead < 0xf5 ? 3
+                                                           : 4;
+    if (more == 4 || i + more >= text.size()) {
+      return false;
+    }
     std::uint32_t code = more == 0 ? lead : lead & (0x3fU >> more);
     for (std::size_t k = 1; k <= more; ++k) {
       const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xc0U) != 0x80U) { return false; }
+      if ((next & 0xc0U) != 0x80U) {
+        return false;
+      }
       code = (code << 6U) | (next & 0x3fU);
     }
     const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) { return false; }
+    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
+      return false;
+    }
     i += more + 1;
   }
   return true;
@@ -143,8 +182,12 @@ std::string base64(Bytes bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t group = 0;
     const auto count = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k) { group = (group << 8U) | (k < count ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0U); }
-    for (std::size_t k = 0; k < 4; ++k) { text += k <= count ? kDigits[(group >> (18 - 6 * k)) & 0x3fU] : '='; }
+    for (std::size_t k = 0; k < 3; ++k) {
+      group = (group << 8U) | (k < count ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0U);
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      text += k <= count ? kDigits[(group >> (18 - 6 * k)) & 0x3fU] : '=';
+    }
   }
   return text;
 }
@@ -152,9 +195,13 @@ std::string base64(Bytes bytes) {
 }  // namespace
 
 json::value text_json(const std::optional<Bytes>& bytes) {
-  if (!bytes) { return nullptr; }
+  if (!bytes) {
+    return nullptr;
+  }
   const auto text = as_text(*bytes);
-  if (is_utf8(text)) { return json::value(text); }
+  if (is_utf8(text)) {
+    return json::value(text);
+  }
   return {{"base64", base64(*bytes)}};
 }
 
@@ -162,13 +209,17 @@ void Table::print() const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) { widths[i] = std::max(widths[i], row[i].size()); }
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+    }
   }
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
       line += row[i];
-      if (i + 1 < row.size()) { line.append(widths[i] - row[i].size() + 2, ' '); }
+      if (i + 1 < row.size()) {
+        line.append(widths[i] - row[i].size() + 2, ' ');
+      }
     }
     print_line(line);
   }

@@ -32,8 +32,10 @@ struct ServerOptions {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 // An option that takes NAME=VALUE and may be repeated. `same line` so that a positional behind it is not swallowed.
-CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into, const std::string& help);
-CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into, const std::string& help);
+CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                       const std::string& help);
+CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,
+                      const std::string& help);
 Pairs split_pairs(const std::vector<std::string>& texts);  // checked by the option
 
 int fail(const std::string& sentence, int code = kFailed);  // on stderr, behind "weir: "

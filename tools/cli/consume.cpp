@@ -27,11 +27,14 @@ struct ConsumeOptions {
 
 using Bounds = std::map<std::int32_t, std::int64_t>;
 
-Result<Bounds> bounds_of(client::Blocking& broker, const client::TopicInfo& topic, std::int64_t time, std::int16_t& error) {
+Result<Bounds> bounds_of(client::Blocking& broker, const client::TopicInfo& topic, std::int64_t time,
+                         std::int16_t& error) {
   WEIR_TRY(const auto told, broker.offsets(topic, time));
   Bounds bounds;
   for (const auto& part : told) {
-    if (part.error != 0) { error = part.error; }
+    if (part.error != 0) {
+      error = part.error;
+    }
     bounds[part.index] = part.offset;
   }
   return bounds;
@@ -40,21 +43,38 @@ Result<Bounds> bounds_of(client::Blocking& broker, const client::TopicInfo& topi
 class Consumer {
  public:
   Consumer(const ConsumeOptions& options, client::Blocking& broker, client::TopicInfo topic)
-      : options_(options), broker_(broker), topic_(std::move(topic)), what_("cannot consume topic '" + options.topic + "'") {}
+      : options_(options),
+        broker_(broker),
+        topic_(std::move(topic)),
+        what_("cannot consume topic '" + options.topic + "'") {}
 
   int run() {
-    if (const auto code = find_bounds(); code != kDone) { return code; }
+    if (const auto code = find_bounds(); code != kDone) {
+      return code;
+    }
     client::Fetcher fetcher{broker_, topic_, from_, {}};
     Progress progress{broker_.clock()};
     for (;;) {
-      if (options_.exit_at_end) { drop_finished(fetcher); }
-      if (fetcher.positions().empty() || printed_ == options_.count) { break; }
-      for (const auto& batches : fetcher.next()) {
-        if (!print(batches)) { return kFailed; }
+      if (options_.exit_at_end) {
+        drop_finished(fetcher);
       }
-      if (std::fflush(stdout) != 0) { return fail("cannot write to stdout: " + std::string{std::strerror(errno)}); }
-      if (fetcher.failure()) { return tell(*fetcher.failure()); }
-      if (options_.exit_at_end && progress.due()) { progress.say(count_of(printed_, "record") + " read"); }
+      if (fetcher.positions().empty() || printed_ == options_.count) {
+        break;
+      }
+      for (const auto& batches : fetcher.next()) {
+        if (!print(batches)) {
+          return kFailed;
+        }
+      }
+      if (std::fflush(stdout) != 0) {
+        return fail("cannot write to stdout: " + std::string{std::strerror(errno)});
+      }
+      if (fetcher.failure()) {
+        return tell(*fetcher.failure());
+      }
+      if (options_.exit_at_end && progress.due()) {
+        progress.say(count_of(printed_, "record") + " read");
+      }
     }
     return kDone;
   }
@@ -63,18 +83,29 @@ class Consumer {
   int find_bounds() {
     std::int16_t error = 0;
     const auto starts = bounds_of(broker_, topic_, client::kEarliest, error);
-    if (!starts) { return fail(what_, broker_, starts.error()); }
+    if (!starts) {
+      return fail(what_, broker_, starts.error());
+    }
     const auto ends = bounds_of(broker_, topic_, client::kLatest, error);
-    if (!ends) { return fail(what_, broker_, ends.error()); }
-    if (error != 0) { return refused(what_, error); }
+    if (!ends) {
+      return fail(what_, broker_, ends.error());
+    }
+    if (error != 0) {
+      return refused(what_, error);
+    }
     ends_ = *ends;
     for (const auto& [index, start] : *starts) {
       const auto end = ends_[index];
-      if (options_.partition && index != *options_.partition) { continue; }
-      from_[index] = options_.beginning ? start : options_.tail ? std::max(start, end - *options_.tail) : options_.offset.value_or(end);
+      if (options_.partition && index != *options_.partition) {
+        continue;
+      }
+      from_[index] = options_.beginning ? start
+                     : options_.tail    ? std::max(start, end - *options_.tail)
+                                        : options_.offset.value_or(end);
       if (from_[index] < start || from_[index] > end) {
-        return fail("--offset " + std::to_string(from_[index]) + ": partition " + std::to_string(index) + " of topic '" + options_.topic +
-                    "' holds offsets " + std::to_string(start) + " to " + std::to_string(end));
+        return fail("--offset " + std::to_string(from_[index]) + ": partition " + std::to_string(index) +
+                    " of topic '" + options_.topic + "' holds offsets " + std::to_string(start) + " to " +
+                    std::to_string(end));
       }
     }
     if (from_.empty()) {
@@ -88,7 +119,9 @@ class Consumer {
   // What was the end when we began is the end: a busy topic would have none.
   void drop_finished(client::Fetcher& fetcher) const {
     for (const auto& [index, next] : Bounds{fetcher.positions()}) {
-      if (next >= ends_.at(index)) { fetcher.drop(index); }
+      if (next >= ends_.at(index)) {
+        fetcher.drop(index);
+      }
     }
   }
 
@@ -96,8 +129,12 @@ class Consumer {
     protocol::BatchChain batches{fetched.bytes.view()};
     while (printed_ != options_.count) {
       const auto batch = batches.next();
-      if (!batch || !*batch) { break; }  // the fetcher has looked at each
-      if ((*batch)->is_control()) { continue; }
+      if (!batch || !*batch) {
+        break;
+      }  // the fetcher has looked at each
+      if ((*batch)->is_control()) {
+        continue;
+      }
       protocol::RecordReader reader{**batch, kBatchOutputMax};
       for (;;) {
         const auto record = reader.next();
@@ -106,13 +143,22 @@ class Consumer {
                std::to_string(fetched.partition) + " cannot be read: " + to_string(record.error()));
           return false;
         }
-        if (!*record) { break; }
+        if (!*record) {
+          break;
+        }
         const auto offset = reader.offset_of(**record).value;
-        if (offset < wanted_.at(fetched.partition)) { continue; }
-        if (options_.exit_at_end && offset >= ends_.at(fetched.partition)) { continue; }
-        if (printed_ == options_.count) { return true; }
+        if (offset < wanted_.at(fetched.partition)) {
+          continue;
+        }
+        if (options_.exit_at_end && offset >= ends_.at(fetched.partition)) {
+          continue;
+        }
+        if (printed_ == options_.count) {
+          return true;
+        }
         ++printed_;
-        options_.server.json ? print_object(fetched.partition, offset, **record, reader.timestamp_of(**record)) : print_plain(**record);
+        options_.server.json ? print_object(fetched.partition, offset, **record, reader.timestamp_of(**record))
+                             : print_plain(**record);
       }
     }
     return true;
@@ -124,17 +170,25 @@ class Consumer {
       put(as_text(*record.key));
       put(options_.key_separator);
     }
-    if (record.value) { put(as_text(*record.value)); }
+    if (record.value) {
+      put(as_text(*record.value));
+    }
     put("\n");
   }
 
-  void print_object(std::int32_t partition, std::int64_t offset, const protocol::RecordView& record, Millis timestamp) const {
+  void print_object(std::int32_t partition, std::int64_t offset, const protocol::RecordView& record,
+                    Millis timestamp) const {
     json::array headers;
     for (const auto& header : record.headers) {
       headers.push_back({{"key", text_json(as_bytes(header.key))}, {"value", text_json(header.value)}});
     }
-    print_json({{"topic", options_.topic}, {"partition", partition}, {"offset", offset}, {"timestamp", timestamp},
-                {"key", text_json(record.key)}, {"value", text_json(record.value)}, {"headers", headers}});
+    print_json({{"topic", options_.topic},
+                {"partition", partition},
+                {"offset", offset},
+                {"timestamp", timestamp},
+                {"key", text_json(record.key)},
+                {"value", text_json(record.value)},
+                {"headers", headers}});
   }
 
   int tell(const client::FetchFailure& failure) const {
@@ -156,8 +210,12 @@ int consume(const ConsumeOptions& options) {
   const auto broker = options.server.open();
   auto topic = broker->topic(options.topic);
   const auto what = "cannot consume topic '" + options.topic + "'";
-  if (!topic) { return fail(what, *broker, topic.error()); }
-  if (topic->error != 0) { return refused(what, topic->error); }
+  if (!topic) {
+    return fail(what, *broker, topic.error());
+  }
+  if (topic->error != 0) {
+    return refused(what, topic->error);
+  }
   return Consumer{options, *broker, std::move(*topic)}.run();
 }
 
@@ -170,15 +228,18 @@ void add_consume(Commands& commands) {
   options->server.add_json(*command);
   command->add_option("TOPIC", options->topic, "Where to read")->required();
   auto* beginning = command->add_flag("--beginning", options->beginning, "Start at the first record there is");
-  auto* offset = command->add_option("--offset", options->offset, "Start at this offset of each partition")->check(CLI::NonNegativeNumber);
-  auto* tail = command->add_option("--tail", options->tail, "Start so many records before the end of each partition")->check(CLI::NonNegativeNumber);
+  auto* offset = command->add_option("--offset", options->offset, "Start at this offset of each partition")
+                     ->check(CLI::NonNegativeNumber);
+  auto* tail = command->add_option("--tail", options->tail, "Start so many records before the end of each partition")
+                   ->check(CLI::NonNegativeNumber);
   beginning->excludes(offset)->excludes(tail);
   offset->excludes(tail);
   command->add_option("--partition", options->partition, "Only this one (default: all)")->check(CLI::NonNegativeNumber);
   command->add_option("--count", options->count, "End after so many records")->check(CLI::NonNegativeNumber);
   command->add_flag("--exit-at-end", options->exit_at_end, "End when everything that was there at the start is read");
   command->add_flag("--keys", options->keys, "Print the key, a separator and the value");
-  command->add_option("--key-separator", options->key_separator, "What --keys puts between (default: a tab)")->type_name("TEXT");
+  command->add_option("--key-separator", options->key_separator, "What --keys puts between (default: a tab)")
+      ->type_name("TEXT");
   command->callback([&commands, options] { commands.chosen = [options] { return consume(*options); }; });
 }
 

@@ -25,8 +25,12 @@ int list(const GroupOptions& options) {
   const auto broker = options.server.open();
   std::int16_t error = 0;
   const auto groups = client::Groups{*broker}.list(error);
-  if (!groups) { return fail("cannot list groups", *broker, groups.error()); }
-  if (error != 0) { return refused("cannot list groups", error); }
+  if (!groups) {
+    return fail("cannot list groups", *broker, groups.error());
+  }
+  if (error != 0) {
+    return refused("cannot list groups", error);
+  }
   json::array told;
   Table table{{"group", "state", "type"}};
   for (const auto& group : *groups) {
@@ -51,9 +55,14 @@ class TopicOffsets {
   // False: `error` says what the broker refused, or 0 and `trouble` what was wrong with reaching it.
   bool load(const std::string& name, std::optional<Millis> time) {
     const auto topic = broker_.topic(name);
-    if (!topic) { return failed(topic.error()); }
-    if (topic->error != 0) { return refused_with(topic->error); }
-    return take(*topic, client::kEarliest, starts) && take(*topic, client::kLatest, ends) && (!time || take(*topic, *time, at_time));
+    if (!topic) {
+      return failed(topic.error());
+    }
+    if (topic->error != 0) {
+      return refused_with(topic->error);
+    }
+    return take(*topic, client::kEarliest, starts) && take(*topic, client::kLatest, ends) &&
+           (!time || take(*topic, *time, at_time));
   }
 
   OffsetsByPartition starts;
@@ -65,9 +74,13 @@ class TopicOffsets {
  private:
   bool take(const client::TopicInfo& topic, std::int64_t time, OffsetsByPartition& into) {
     const auto offsets = broker_.offsets(topic, time);
-    if (!offsets) { return failed(offsets.error()); }
+    if (!offsets) {
+      return failed(offsets.error());
+    }
     for (const auto& part : *offsets) {
-      if (part.error != 0) { return refused_with(part.error); }
+      if (part.error != 0) {
+        return refused_with(part.error);
+      }
       into[{topic.name, part.index}] = part.offset;
     }
     return true;
@@ -93,22 +106,30 @@ struct Described {
 // A line for each partition that has a commit or a member.
 std::vector<TopicPartition> partitions_of(const Described& group) {
   std::vector<TopicPartition> all;
-  for (const auto& [at, offset] : group.committed) { all.push_back(at); }
+  for (const auto& [at, offset] : group.committed) {
+    all.push_back(at);
+  }
   for (const auto& [at, member] : group.readers) {
-    if (!group.committed.contains(at)) { all.push_back(at); }
+    if (!group.committed.contains(at)) {
+      all.push_back(at);
+    }
   }
   std::ranges::sort(all);
   return all;
 }
 
 void print_members(const client::GroupState& state) {
-  if (state.members.empty()) { return print_line("no members"); }
+  if (state.members.empty()) {
+    return print_line("no members");
+  }
   Table table{{"member", "client", "host", "partitions"}};
   for (const auto& member : state.members) {
     std::string assigned;
-    for (const auto& [topic, index] : member.assigned) { assigned += (assigned.empty() ? "" : " ") + topic + ":" + std::to_string(index); }
-    table.add({member.instance_id.empty() ? member.id : member.id + " (static " + member.instance_id + ")", member.client_id, member.host,
-               assigned.empty() ? "none" : assigned});
+    for (const auto& [topic, index] : member.assigned) {
+      assigned += (assigned.empty() ? "" : " ") + topic + ":" + std::to_string(index);
+    }
+    table.add({member.instance_id.empty() ? member.id : member.id + " (static " + member.instance_id + ")",
+               member.client_id, member.host, assigned.empty() ? "none" : assigned});
   }
   table.print();
 }
@@ -117,9 +138,14 @@ json::array members_json(const client::GroupState& state) {
   json::array told;
   for (const auto& member : state.members) {
     json::array assigned;
-    for (const auto& [topic, index] : member.assigned) { assigned.push_back({{"topic", topic}, {"partition", index}}); }
-    told.push_back({{"member", member.id}, {"instance", member.instance_id.empty() ? json::value() : json::value(member.instance_id)},
-                    {"client", member.client_id}, {"host", member.host}, {"assigned", assigned}});
+    for (const auto& [topic, index] : member.assigned) {
+      assigned.push_back({{"topic", topic}, {"partition", index}});
+    }
+    told.push_back({{"member", member.id},
+                    {"instance", member.instance_id.empty() ? json::value() : json::value(member.instance_id)},
+                    {"client", member.client_id},
+                    {"host", member.host},
+                    {"assigned", assigned}});
   }
   return told;
 }
@@ -133,17 +159,25 @@ int print_description(const GroupOptions& options, const Described& group) {
     const auto end = group.offsets.ends.find(at);
     const bool known = end != group.offsets.ends.end();
     const auto reader = group.readers.find(at);
-    const auto lag = committed && known ? std::optional{std::max<std::int64_t>(end->second - commit->second, 0)} : std::nullopt;
-    partitions.push_back({{"topic", at.first}, {"partition", at.second}, {"committed", committed ? json::value(commit->second) : json::value()},
-                          {"end", known ? json::value(end->second) : json::value()}, {"lag", lag ? json::value(*lag) : json::value()},
+    const auto lag =
+        committed && known ? std::optional{std::max<std::int64_t>(end->second - commit->second, 0)} : std::nullopt;
+    partitions.push_back({{"topic", at.first},
+                          {"partition", at.second},
+                          {"committed", committed ? json::value(commit->second) : json::value()},
+                          {"end", known ? json::value(end->second) : json::value()},
+                          {"lag", lag ? json::value(*lag) : json::value()},
                           {"member", reader == group.readers.end() ? json::value() : json::value(reader->second)}});
     table.add({at.first, std::to_string(at.second), committed ? std::to_string(commit->second) : "no commit",
                known ? std::to_string(end->second) : "topic is gone", lag ? std::to_string(*lag) : "-",
                reader == group.readers.end() ? "-" : reader->second});
   }
   if (options.server.json) {
-    print_json({{"group", options.group}, {"state", group.state.state}, {"protocol_type", group.state.protocol_type},
-                {"protocol", group.state.protocol}, {"members", members_json(group.state)}, {"partitions", partitions}});
+    print_json({{"group", options.group},
+                {"state", group.state.state},
+                {"protocol_type", group.state.protocol_type},
+                {"protocol", group.state.protocol},
+                {"members", members_json(group.state)},
+                {"partitions", partitions}});
     return kDone;
   }
   print_line("group '" + options.group + "', " + group.state.state +
@@ -159,36 +193,62 @@ int describe(const GroupOptions& options) {
   client::Groups groups{*broker};
   std::int16_t error = 0;
   const auto state = groups.describe(options.group, error);
-  if (!state) { return fail(what, *broker, state.error()); }
-  if (error != 0) { return refused(what, error); }
+  if (!state) {
+    return fail(what, *broker, state.error());
+  }
+  if (error != 0) {
+    return refused(what, error);
+  }
   const auto committed = groups.committed(options.group, error);
-  if (!committed) { return fail(what, *broker, committed.error()); }
-  if (error != 0) { return refused(what, error); }
-  if (state->state == "Dead" && committed->empty()) { return fail("there is no group '" + options.group + "'; see `weir group list`"); }
+  if (!committed) {
+    return fail(what, *broker, committed.error());
+  }
+  if (error != 0) {
+    return refused(what, error);
+  }
+  if (state->state == "Dead" && committed->empty()) {
+    return fail("there is no group '" + options.group + "'; see `weir group list`");
+  }
   Described group{*state, *committed, {}, TopicOffsets{*broker}};
   for (const auto& member : state->members) {
-    for (const auto& at : member.assigned) { group.readers[at] = member.id; }
+    for (const auto& at : member.assigned) {
+      group.readers[at] = member.id;
+    }
   }
   std::string last;
   for (const auto& [topic, index] : partitions_of(group)) {
-    if (std::exchange(last, topic) == topic) { continue; }
+    if (std::exchange(last, topic) == topic) {
+      continue;
+    }
     group.offsets.error = 0;
-    if (!group.offsets.load(topic, std::nullopt) && group.offsets.error == 0) { return fail(what, *broker, group.offsets.trouble); }
+    if (!group.offsets.load(topic, std::nullopt) && group.offsets.error == 0) {
+      return fail(what, *broker, group.offsets.trouble);
+    }
   }
   return print_description(options, group);
 }
 
 // Where a partition is set to: nullopt when it has no commit that could be shifted.
-std::optional<std::int64_t> target_of(const GroupOptions& options, const TopicOffsets& offsets, const OffsetsByPartition& committed,
-                                      const TopicPartition& at) {
+std::optional<std::int64_t> target_of(const GroupOptions& options, const TopicOffsets& offsets,
+                                      const OffsetsByPartition& committed, const TopicPartition& at) {
   const auto start = offsets.starts.at(at);
   const auto end = offsets.ends.at(at);
-  if (options.to_earliest) { return start; }
-  if (options.to_latest) { return end; }
-  if (options.to_offset) { return std::clamp(*options.to_offset, start, end); }
-  if (!options.to_time.empty()) { return offsets.at_time.at(at) < 0 ? end : offsets.at_time.at(at); }
+  if (options.to_earliest) {
+    return start;
+  }
+  if (options.to_latest) {
+    return end;
+  }
+  if (options.to_offset) {
+    return std::clamp(*options.to_offset, start, end);
+  }
+  if (!options.to_time.empty()) {
+    return offsets.at_time.at(at) < 0 ? end : offsets.at_time.at(at);
+  }
   const auto commit = committed.find(at);
-  if (commit == committed.end()) { return std::nullopt; }
+  if (commit == committed.end()) {
+    return std::nullopt;
+  }
   // The sum is clamped first: what a user types may not overflow.
   const auto shift = std::clamp(*options.shift_by, start - commit->second, end - commit->second);
   return commit->second + shift;
@@ -200,15 +260,20 @@ int print_plan(const GroupOptions& options, const OffsetsByPartition& committed,
   for (const auto& [at, offset] : plan) {
     const auto commit = committed.find(at);
     const bool had = commit != committed.end();
-    told.push_back({{"topic", at.first}, {"partition", at.second}, {"from", had ? json::value(commit->second) : json::value()}, {"to", offset}});
-    table.add({at.first, std::to_string(at.second), had ? std::to_string(commit->second) : "no commit", std::to_string(offset)});
+    told.push_back({{"topic", at.first},
+                    {"partition", at.second},
+                    {"from", had ? json::value(commit->second) : json::value()},
+                    {"to", offset}});
+    table.add({at.first, std::to_string(at.second), had ? std::to_string(commit->second) : "no commit",
+               std::to_string(offset)});
   }
   if (options.server.json) {
     print_json({{"group", options.group}, {"executed", options.execute}, {"partitions", told}});
     return kDone;
   }
   table.print();
-  print_line(options.execute ? "committed for group '" + options.group + "'" : "dry run, nothing was changed; add --execute to commit this");
+  print_line(options.execute ? "committed for group '" + options.group + "'"
+                             : "dry run, nothing was changed; add --execute to commit this");
   return kDone;
 }
 
@@ -218,43 +283,67 @@ int reset(const GroupOptions& options) {
   client::Groups groups{*broker};
   std::int16_t error = 0;
   const auto state = groups.describe(options.group, error);
-  if (!state) { return fail(what, *broker, state.error()); }
-  if (error != 0) { return refused(what, error); }
+  if (!state) {
+    return fail(what, *broker, state.error());
+  }
+  if (error != 0) {
+    return refused(what, error);
+  }
   if (!state->members.empty()) {
-    return fail(what + ": it has " + count_of(std::ssize(state->members), "member") + " (" + state->state + "); stop them first");
+    return fail(what + ": it has " + count_of(std::ssize(state->members), "member") + " (" + state->state +
+                "); stop them first");
   }
   const auto committed = groups.committed(options.group, error);
-  if (!committed) { return fail(what, *broker, committed.error()); }
-  if (error != 0) { return refused(what, error); }
+  if (!committed) {
+    return fail(what, *broker, committed.error());
+  }
+  if (error != 0) {
+    return refused(what, error);
+  }
   std::vector<std::string> topics = options.topics;
   if (topics.empty()) {
     for (const auto& [at, offset] : *committed) {
-      if (topics.empty() || topics.back() != at.first) { topics.push_back(at.first); }
+      if (topics.empty() || topics.back() != at.first) {
+        topics.push_back(at.first);
+      }
     }
   }
-  if (topics.empty()) { return fail(what + ": it has no commits; name a topic with --topic"); }
+  if (topics.empty()) {
+    return fail(what + ": it has no commits; name a topic with --topic");
+  }
   TopicOffsets offsets{*broker};
   const auto time = options.to_time.empty() ? std::nullopt : time_from_text(options.to_time);
   for (const auto& topic : topics) {
-    if (offsets.load(topic, time)) { continue; }
+    if (offsets.load(topic, time)) {
+      continue;
+    }
     const auto where = what + ", topic '" + topic + "'";
     return offsets.error != 0 ? refused(where, offsets.error) : fail(where, *broker, offsets.trouble);
   }
   OffsetsByPartition plan;
   for (const auto& [at, start] : offsets.starts) {
-    if (const auto target = target_of(options, offsets, *committed, at)) { plan[at] = *target; }
+    if (const auto target = target_of(options, offsets, *committed, at)) {
+      plan[at] = *target;
+    }
   }
-  if (plan.empty()) { return fail(what + ": it has no commits in these topics to shift"); }
+  if (plan.empty()) {
+    return fail(what + ": it has no commits in these topics to shift");
+  }
   if (options.execute) {
     const auto done = groups.commit(options.group, plan, error);
-    if (!done) { return fail(what, *broker, done.error()); }
-    if (error != 0) { return refused(what, error); }
+    if (!done) {
+      return fail(what, *broker, done.error());
+    }
+    if (error != 0) {
+      return refused(what, error);
+    }
   }
   return print_plan(options, *committed, plan);
 }
 
 template <class Run>
-CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options, Run run) {
+CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options,
+              Run run) {
   auto* command = parent.add_subcommand(name, help);
   options->server.add_to(*command);
   options->server.add_json(*command);
@@ -269,19 +358,30 @@ void add_group(Commands& commands) {
   auto* group = commands.app.add_subcommand("group", "List, describe and reset consumer groups");
   group->require_subcommand(1);
   add(commands, *group, "list", "All groups with their state", options, list);
-  auto* description = add(commands, *group, "describe", "Members, and for each partition the committed offset, the end and the lag", options, describe);
+  auto* description =
+      add(commands, *group, "describe", "Members, and for each partition the committed offset, the end and the lag",
+          options, describe);
   description->add_option("GROUP", options->group, "The group")->required();
-  auto* resetting = add(commands, *group, "reset", "Move the committed offsets of a group without members; a dry run unless --execute", options, reset);
+  auto* resetting =
+      add(commands, *group, "reset",
+          "Move the committed offsets of a group without members; a dry run unless --execute", options, reset);
   resetting->add_option("GROUP", options->group, "The group; with --topic it need not be there yet")->required();
   add_list(*resetting, "--topic", options->topics, "Only this topic; may be repeated (default: all that have commits)");
   resetting->add_flag("--execute", options->execute, "Commit, instead of only showing what would be");
-  auto* where = resetting->add_option_group("Where to", "Exactly one of these; offsets outside a partition become its start or end");
+  auto* where = resetting->add_option_group(
+      "Where to", "Exactly one of these; offsets outside a partition become its start or end");
   where->add_flag("--to-earliest", options->to_earliest, "The first record there is");
   where->add_flag("--to-latest", options->to_latest, "The end");
   where->add_option("--to-offset", options->to_offset, "This offset")->check(CLI::NonNegativeNumber);
-  where->add_option("--to-time", options->to_time, "The first record of that time or later: 2026-01-31T12:30 (UTC) or milliseconds since 1970")
-      ->check([](const std::string& text) { return time_from_text(text) ? std::string{} : "'" + text + "' is no time; write 2026-01-31T12:30 or milliseconds"; },
-              "", "TIME");
+  where
+      ->add_option("--to-time", options->to_time,
+                   "The first record of that time or later: 2026-01-31T12:30 (UTC) or milliseconds since 1970")
+      ->check(
+          [](const std::string& text) {
+            return time_from_text(text) ? std::string{}
+                                        : "'" + text + "' is no time; write 2026-01-31T12:30 or milliseconds";
+          },
+          "", "TIME");
   where->add_option("--shift-by", options->shift_by, "So many records on from the commit, or back with a minus");
   where->require_option(1);
 }

@@ -26,8 +26,12 @@ struct LogOptions {
 using Options = std::shared_ptr<LogOptions>;
 
 std::string why_not(const std::string& path, const Error& error) {
-  if (error.code == Errc::not_found) { return "there is no " + path; }
-  if (error.code == Errc::disk_failed) { return path + " cannot be read: " + std::strerror(static_cast<int>(error.detail)); }
+  if (error.code == Errc::not_found) {
+    return "there is no " + path;
+  }
+  if (error.code == Errc::disk_failed) {
+    return path + " cannot be read: " + std::strerror(static_cast<int>(error.detail));
+  }
   return path + " is not what it should be: " + to_string(error);
 }
 
@@ -39,9 +43,13 @@ Result<std::vector<std::string>> files_of(Disk& disk, const LogOptions& options)
   const auto folder = options.path + "/commitlog";
   WEIR_TRY(const auto names, disk.list(folder));
   std::vector<std::string> files;
-  if (disk.exists(options.path + "/manifest")) { files.push_back(options.path + "/manifest"); }
+  if (disk.exists(options.path + "/manifest")) {
+    files.push_back(options.path + "/manifest");
+  }
   for (const auto& name : names) {
-    if (name.ends_with(".log") || (options.indexes && name.ends_with(".index"))) { files.push_back(folder + "/" + name); }
+    if (name.ends_with(".log") || (options.indexes && name.ends_with(".index"))) {
+      files.push_back(folder + "/" + name);
+    }
   }
   return files;
 }
@@ -49,7 +57,9 @@ Result<std::vector<std::string>> files_of(Disk& disk, const LogOptions& options)
 // The next segment's file is made ahead of its use, and a kill may leave it so.
 bool is_empty(Disk& disk, const std::string& path) {
   const auto file = disk.open(path, {.read_only = true});
-  if (!file) { return false; }
+  if (!file) {
+    return false;
+  }
   const auto size = (*file)->size();
   return size && *size == 0;
 }
@@ -57,20 +67,28 @@ bool is_empty(Disk& disk, const std::string& path) {
 int dump(const LogOptions& options) {
   PosixDisk disk;
   const auto files = files_of(disk, options);
-  if (!files) { return fail(why_not(options.path, files.error()) + "; name a data folder, a .log, an .index or a manifest file"); }
-  const log::DumpOptions settings{.json = options.json,
-                                  .partition = options.partition ? std::optional{LocalPartition{*options.partition}} : std::nullopt,
-                                  .from = options.from,
-                                  .entries_max = options.entries_max};
+  if (!files) {
+    return fail(why_not(options.path, files.error()) + "; name a data folder, a .log, an .index or a manifest file");
+  }
+  const log::DumpOptions settings{
+      .json = options.json,
+      .partition = options.partition ? std::optional{LocalPartition{*options.partition}} : std::nullopt,
+      .from = options.from,
+      .entries_max = options.entries_max};
   int code = kDone;
   for (const auto& file : *files) {
     const bool empty = is_empty(disk, file);
-    options.json ? print_json({{"file", file}, {"empty", empty}}) : print_line(empty ? file + ": empty, made ahead of its use" : file);
-    if (empty) { continue; }
+    options.json ? print_json({{"file", file}, {"empty", empty}})
+                 : print_line(empty ? file + ": empty, made ahead of its use" : file);
+    if (empty) {
+      continue;
+    }
     const auto done = file.ends_with(".log")     ? log::dump_segment(disk, file, settings, print_line)
                       : file.ends_with(".index") ? log::dump_index(disk, file, settings, print_line)
                                                  : log::dump_manifest(disk, file, settings, print_line);
-    if (!done) { code = fail(why_not(file, done.error())); }
+    if (!done) {
+      code = fail(why_not(file, done.error()));
+    }
   }
   return code;
 }
@@ -84,31 +102,48 @@ int verify(const LogOptions& options) {
   std::promise<Result<log::VerifyReport>> promised;
   auto verified = promised.get_future();
   worker.post([&] {
-    promised.set_value(log::verify_folder(disk, options.path, [&](std::string_view line) { problems.emplace_back(line); }));
+    promised.set_value(
+        log::verify_folder(disk, options.path, [&](std::string_view line) { problems.emplace_back(line); }));
   });
   while (verified.wait_for(kLook) != std::future_status::ready) {
-    if (progress.due()) { progress.say("verifying " + options.path + " for " + std::to_string(static_cast<int>(progress.seconds())) + " s"); }
+    if (progress.due()) {
+      progress.say("verifying " + options.path + " for " + std::to_string(static_cast<int>(progress.seconds())) + " s");
+    }
   }
   const auto report = verified.get();
   worker.stop();
-  if (!report) { return fail(why_not(options.path, report.error()) + "; name the data folder of a stopped broker"); }
+  if (!report) {
+    return fail(why_not(options.path, report.error()) + "; name the data folder of a stopped broker");
+  }
   if (options.json) {
     json::array told;
-    for (const auto& problem : problems) { told.emplace_back(problem); }
-    print_json({{"entries", report->entries}, {"batches", report->batches}, {"records", report->records}, {"bytes", report->bytes},
-                {"torn_bytes", report->torn_bytes}, {"problems", told}});
+    for (const auto& problem : problems) {
+      told.emplace_back(problem);
+    }
+    print_json({{"entries", report->entries},
+                {"batches", report->batches},
+                {"records", report->records},
+                {"bytes", report->bytes},
+                {"torn_bytes", report->torn_bytes},
+                {"problems", told}});
   } else {
-    for (const auto& problem : problems) { print_line(problem); }
-    print_line(count_of(report->entries, "entry", "entries") + ", " + count_of(report->batches, "batch", "batches") + ", " +
-               count_of(report->records, "record") + ", " + size_of(report->bytes) + "; " +
+    for (const auto& problem : problems) {
+      print_line(problem);
+    }
+    print_line(count_of(report->entries, "entry", "entries") + ", " + count_of(report->batches, "batch", "batches") +
+               ", " + count_of(report->records, "record") + ", " + size_of(report->bytes) + "; " +
                (report->problems == 0 ? "no damage" : count_of(report->problems, "problem")));
-    if (report->torn_bytes > 0) { print_line(size_of(report->torn_bytes) + " behind the last whole entry: what a broken write leaves, cut at the next start"); }
+    if (report->torn_bytes > 0) {
+      print_line(size_of(report->torn_bytes) +
+                 " behind the last whole entry: what a broken write leaves, cut at the next start");
+    }
   }
   return report->problems == 0 ? kDone : kFailed;
 }
 
 template <class Run>
-CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options, Run run) {
+CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options,
+              Run run) {
   auto* command = parent.add_subcommand(name, help);
   command->add_flag("--json", options->json, "Print JSON instead of words");
   command->callback([&commands, options, run] { commands.chosen = [options, run] { return run(*options); }; });
@@ -121,13 +156,18 @@ void add_log(Commands& commands) {
   const auto options = std::make_shared<LogOptions>();
   auto* log = commands.app.add_subcommand("log", "Look into the data folder of a stopped broker");
   log->require_subcommand(1);
-  auto* dumping = add(commands, *log, "dump", "One line an entry: its position, kind, partition and offsets", options, dump);
+  auto* dumping =
+      add(commands, *log, "dump", "One line an entry: its position, kind, partition and offsets", options, dump);
   dumping->add_option("PATH", options->path, "A data folder, a .log or .index file, or a manifest")->required();
-  dumping->add_option("--partition", options->partition, "Only this one, by its number on the node")->check(CLI::NonNegativeNumber);
-  dumping->add_option("--from", options->from, "Begin at this position of each segment file")->check(CLI::NonNegativeNumber);
-  dumping->add_option("--entries", options->entries_max, "At most so many entries of each segment")->check(CLI::NonNegativeNumber);
+  dumping->add_option("--partition", options->partition, "Only this one, by its number on the node")
+      ->check(CLI::NonNegativeNumber);
+  dumping->add_option("--from", options->from, "Begin at this position of each segment file")
+      ->check(CLI::NonNegativeNumber);
+  dumping->add_option("--entries", options->entries_max, "At most so many entries of each segment")
+      ->check(CLI::NonNegativeNumber);
   dumping->add_flag("--index", options->indexes, "The index files of a folder too");
-  auto* verifying = add(commands, *log, "verify", "Check every entry, batch and index; ends with 1 when something is damaged", options, verify);
+  auto* verifying = add(commands, *log, "verify",
+                        "Check every entry, batch and index; ends with 1 when something is damaged", options, verify);
   verifying->add_option("FOLDER", options->path, "The data folder")->required();
 }
 

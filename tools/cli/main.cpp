@@ -6,7 +6,8 @@
 
 namespace {
 
-// The command that the words name as far as they name one: its path for messages, and the first word that is no command.
+// The command that the words name as far as they name one: its path for messages, and the first word that is no
+// command.
 struct Named {
   CLI::App* app;
   std::string path = "weir";
@@ -18,7 +19,9 @@ Named named_by(CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto children = named.app->get_subcommands([](CLI::App*) { return true; });
-    if (word.starts_with('-') || children.empty()) { break; }
+    if (word.starts_with('-') || children.empty()) {
+      break;
+    }
     const auto next = std::ranges::find_if(children, [&](const CLI::App* child) { return child->check_name(word); });
     if (next == children.end()) {
       named.unknown = word;
@@ -41,7 +44,9 @@ std::string children_of(const CLI::App& app) {
 // One sentence, whatever the parser says.
 std::string sentence_of(const Named& named, const CLI::ParseError& problem) {
   const bool wants_child = !named.app->get_subcommands([](const CLI::App*) { return true; }).empty();
-  if (!named.unknown.empty()) { return "there is no command '" + named.path + " " + named.unknown + "', only " + children_of(*named.app); }
+  if (!named.unknown.empty()) {
+    return "there is no command '" + named.path + " " + named.unknown + "', only " + children_of(*named.app);
+  }
   if (wants_child && dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr) {
     return "'" + named.path + "' wants a command: " + children_of(*named.app);
   }
@@ -67,7 +72,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     const bool help = problem.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
-    if (help) { return app.exit(problem); }
+    if (help) {
+      return app.exit(problem);
+    }
     const auto named = named_by(app, argc, argv);
     std::fprintf(stderr, "weir: %s; see `%s --help`\n", sentence_of(named, problem).c_str(), named.path.c_str());
     return weir::cli::kBadUsage;

@@ -27,7 +27,8 @@ struct ProduceOptions {
 // Whole lines of stdin, as they come. A last line without an end counts.
 class LineReader {
  public:
-  // The next lines, without their ends; empty at the end of the input. False when reading failed (errno) or a line is too long.
+  // The next lines, without their ends; empty at the end of the input. False when reading failed (errno) or a line is
+  // too long.
   bool next(std::vector<std::string_view>& lines) {
     lines.clear();
     buffer_.erase(0, used_);
@@ -41,9 +42,13 @@ class LineReader {
       const auto had = buffer_.size();
       buffer_.resize(had + kReadBytes);
       ssize_t count = 0;
-      do { count = ::read(STDIN_FILENO, buffer_.data() + had, kReadBytes); } while (count < 0 && errno == EINTR);
+      do {
+        count = ::read(STDIN_FILENO, buffer_.data() + had, kReadBytes);
+      } while (count < 0 && errno == EINTR);
       buffer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-      if (count < 0) { return false; }
+      if (count < 0) {
+        return false;
+      }
       ended_ = count == 0;
       for (auto end = buffer_.find('\n', searched); end != std::string::npos; end = buffer_.find('\n', used_)) {
         lines.push_back(std::string_view{buffer_}.substr(used_, end - used_));
@@ -65,9 +70,13 @@ class LineReader {
 };
 
 client::OutRecord record_of(std::string_view line, const std::string& separator) {
-  if (separator.empty()) { return {.value = line}; }
+  if (separator.empty()) {
+    return {.value = line};
+  }
   const auto at = line.find(separator);
-  if (at == std::string_view::npos) { return {.value = line}; }
+  if (at == std::string_view::npos) {
+    return {.value = line};
+  }
   return {.key = line.substr(0, at), .value = line.substr(at + separator.size())};
 }
 
@@ -76,7 +85,9 @@ int tell_failure(const std::string& topic, const client::Blocking& broker, const
   const auto what = "cannot produce to topic '" + topic + "'" +
                     (failure.partition >= 0 ? " partition " + std::to_string(failure.partition) : "") + " (" +
                     count_of(producer.acknowledged(), "record") + " acknowledged before)";
-  if (failure.code == 0) { return fail(what, broker, failure.error); }
+  if (failure.code == 0) {
+    return fail(what, broker, failure.error);
+  }
   return refused(what, failure.code, failure.text.empty() ? std::nullopt : std::optional{protocol::Text{failure.text}});
 }
 
@@ -84,17 +95,22 @@ int produce(const ProduceOptions& options) {
   const auto broker = options.server.open();
   const auto what = "cannot produce to topic '" + options.topic + "'";
   auto topic = broker->topic(options.topic, true);
-  if (!topic) { return fail(what, *broker, topic.error()); }
-  if (topic->error != 0) { return refused(what, topic->error); }
+  if (!topic) {
+    return fail(what, *broker, topic.error());
+  }
+  if (topic->error != 0) {
+    return refused(what, topic->error);
+  }
   const auto partitions = std::ssize(topic->partitions);
   if (options.partition && *options.partition >= partitions) {
     return fail("--partition " + std::to_string(*options.partition) + ": topic '" + options.topic + "' has only " +
                 count_of(partitions, "partition") + ", counted from 0");
   }
-  client::ProducerOptions settings{.acks = static_cast<std::int16_t>(options.acks == "all" ? -1 : std::stoi(options.acks)),
-                                   .codec = *codec_from_string(options.codec),
-                                   .partition = options.partition,
-                                   .headers = split_pairs(options.headers)};
+  client::ProducerOptions settings{
+      .acks = static_cast<std::int16_t>(options.acks == "all" ? -1 : std::stoi(options.acks)),
+      .codec = *codec_from_string(options.codec),
+      .partition = options.partition,
+      .headers = split_pairs(options.headers)};
   const auto producer = client::Producer::make(broker->cluster(), std::move(*topic), std::move(settings));
   if (!broker->wait<void>([producer](auto done) { producer->start(std::move(done)); })) {
     return tell_failure(options.topic, *broker, *producer);
@@ -106,11 +122,17 @@ int produce(const ProduceOptions& options) {
   std::int64_t sent = 0;
   std::int64_t bytes = 0;
   const auto tell = [&] {
-    if (progress.due()) { progress.say(count_of(producer->acknowledged(), "record") + " of " + std::to_string(sent) + " acknowledged"); }
+    if (progress.due()) {
+      progress.say(count_of(producer->acknowledged(), "record") + " of " + std::to_string(sent) + " acknowledged");
+    }
   };
   for (;;) {
-    if (!reader.next(lines)) { return fail("cannot read stdin: " + std::string{std::strerror(errno)}); }
-    if (lines.empty()) { break; }
+    if (!reader.next(lines)) {
+      return fail("cannot read stdin: " + std::string{std::strerror(errno)});
+    }
+    if (lines.empty()) {
+      break;
+    }
     records.clear();
     for (const auto line : lines) {
       records.push_back(record_of(line, options.key_separator));
@@ -123,10 +145,16 @@ int produce(const ProduceOptions& options) {
     tell();
   }
   auto flushed = broker->begin<void>([producer](auto done) { producer->flush(std::move(done)); });
-  while (flushed.wait_for(std::chrono::milliseconds{200}) != std::future_status::ready) { tell(); }
-  if (!flushed.get()) { return producer->failure() ? tell_failure(options.topic, *broker, *producer) : fail(what + ": the connection broke before all records were written"); }
-  std::fprintf(stderr, "weir: %s to '%s' in %.1f s, acks=%s\n", (count_of(sent, "record") + ", " + size_of(bytes)).c_str(), options.topic.c_str(),
-               progress.seconds(), options.acks.c_str());
+  while (flushed.wait_for(std::chrono::milliseconds{200}) != std::future_status::ready) {
+    tell();
+  }
+  if (!flushed.get()) {
+    return producer->failure() ? tell_failure(options.topic, *broker, *producer)
+                               : fail(what + ": the connection broke before all records were written");
+  }
+  std::fprintf(stderr, "weir: %s to '%s' in %.1f s, acks=%s\n",
+               (count_of(sent, "record") + ", " + size_of(bytes)).c_str(), options.topic.c_str(), progress.seconds(),
+               options.acks.c_str());
   return kDone;
 }
 
@@ -134,13 +162,23 @@ int produce(const ProduceOptions& options) {
 
 void add_produce(Commands& commands) {
   const auto options = std::make_shared<ProduceOptions>();
-  auto* command = commands.app.add_subcommand("produce", "Each line of stdin becomes a record; the topic is created if the broker does that");
+  auto* command = commands.app.add_subcommand(
+      "produce", "Each line of stdin becomes a record; the topic is created if the broker does that");
   options->server.add_to(*command);
   command->add_option("TOPIC", options->topic, "Where the records go")->required();
-  command->add_option("--key-separator", options->key_separator, "The text between key and value; a line without it has no key")->type_name("TEXT");
-  command->add_option("--partition", options->partition, "Send all there (default: by key; without one, batches in turn)")->check(CLI::NonNegativeNumber);
-  command->add_option("--acks", options->acks, "all: durable, nothing twice; 1: written; 0: no answer")->capture_default_str()->check(CLI::IsMember({"all", "1", "0"}));
-  command->add_option("--codec", options->codec, "How batches are compressed")->capture_default_str()->check(CLI::IsMember({"none", "gzip", "snappy", "lz4", "zstd"}));
+  command
+      ->add_option("--key-separator", options->key_separator,
+                   "The text between key and value; a line without it has no key")
+      ->type_name("TEXT");
+  command
+      ->add_option("--partition", options->partition, "Send all there (default: by key; without one, batches in turn)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--acks", options->acks, "all: durable, nothing twice; 1: written; 0: no answer")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"all", "1", "0"}));
+  command->add_option("--codec", options->codec, "How batches are compressed")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"none", "gzip", "snappy", "lz4", "zstd"}));
   add_pairs(*command, "--header", options->headers, "A header of every record; may be repeated");
   command->callback([&commands, options] { commands.chosen = [options] { return produce(*options); }; });
 }

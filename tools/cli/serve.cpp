@@ -1,11 +1,11 @@
 // `weir serve`: the broker in the foreground, on real threads, sockets and disk, until SIGTERM or SIGINT.
-#include <csignal>
 #include <cerrno>
-#include <cstring>
-#include <iterator>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <future>
+#include <iterator>
 #include <thread>
 
 #include "base/logging.hpp"
@@ -54,7 +54,8 @@ std::vector<ConfigInput> gather_inputs(const ServeOptions& options, std::string&
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
     auto properties = parse_properties(text);
     if (!properties) {
-      problem = "--config: " + options.config_file + " line " + std::to_string(properties.error().detail) + ": broken \\u escape";
+      problem = "--config: " + options.config_file + " line " + std::to_string(properties.error().detail) +
+                ": broken \\u escape";
       return inputs;
     }
     for (auto& property : *properties) {
@@ -70,21 +71,28 @@ std::vector<ConfigInput> gather_inputs(const ServeOptions& options, std::string&
     inputs.push_back({setting.substr(0, equals), setting.substr(equals + 1)});
   }
   if (!options.listen.empty()) {
-    if (!endpoint_from_string(options.listen)) { problem = "--listen wants HOST:PORT, not '" + options.listen + "'"; }
+    if (!endpoint_from_string(options.listen)) {
+      problem = "--listen wants HOST:PORT, not '" + options.listen + "'";
+    }
     inputs.push_back({"listeners", "PLAINTEXT://" + options.listen});
   }
   return inputs;
 }
 
 void greet(const broker::Broker& broker, const std::string& data) {
-  WEIR_LOG(info, "Weir {} starting, cluster {}, node {}", kVersion, broker.identity().cluster_id, broker.identity().node_id);
+  WEIR_LOG(info, "Weir {} starting, cluster {}, node {}", kVersion, broker.identity().cluster_id,
+           broker.identity().node_id);
   WEIR_LOG(info, "data folder {}", data);
-  for (const auto& at : broker.bound()) { WEIR_LOG(info, "listening on {}", to_string(at)); }
+  for (const auto& at : broker.bound()) {
+    WEIR_LOG(info, "listening on {}", to_string(at));
+  }
   if (broker.http_bound()) {
     const auto http = to_string(*broker.http_bound());
     WEIR_LOG(info, "http://{}/metrics and http://{}/healthz", http, http);
   }
-  if (broker.bound().empty()) { return; }
+  if (broker.bound().empty()) {
+    return;
+  }
   const auto at = to_string(broker.bound().front());
   WEIR_LOG(info, "produce: echo hello | weir produce --to {} greetings", at);
   WEIR_LOG(info, "consume: weir consume --from {} greetings --beginning", at);
@@ -104,11 +112,19 @@ sigset_t block_stop_signals() {
 int serve(const ServeOptions& options) {
   std::string problem;
   const auto inputs = gather_inputs(options, problem);
-  if (!problem.empty()) { return fail(problem, kBadUsage); }
+  if (!problem.empty()) {
+    return fail(problem, kBadUsage);
+  }
   auto loaded = load_config(inputs);
-  for (const auto& warning : loaded.warnings) { WEIR_LOG(warn, "{}", warning); }
-  for (const auto& error : loaded.errors) { fail(error); }
-  if (!loaded.errors.empty()) { return kBadUsage; }
+  for (const auto& warning : loaded.warnings) {
+    WEIR_LOG(warn, "{}", warning);
+  }
+  for (const auto& error : loaded.errors) {
+    fail(error);
+  }
+  if (!loaded.errors.empty()) {
+    return kBadUsage;
+  }
   const auto data = options.data.empty() ? loaded.config.data_folder() : options.data;
   const auto signals = block_stop_signals();
   RealRuntime real{static_cast<std::size_t>(loaded.config.num_network_threads)};
@@ -137,7 +153,8 @@ int serve(const ServeOptions& options) {
 void add_serve(Commands& commands) {
   const auto options = std::make_shared<ServeOptions>();
   auto* command = commands.app.add_subcommand("serve", "Run a broker in the foreground until SIGTERM or Ctrl-C");
-  command->add_option("--data", options->data, "Folder that holds everything the broker keeps (default: log.dirs of the config, else ./data)");
+  command->add_option("--data", options->data,
+                      "Folder that holds everything the broker keeps (default: log.dirs of the config, else ./data)");
   command->add_option("--listen", options->listen, "HOST:PORT to serve clients on (port 0: any free one)");
   command->add_option("--config", options->config_file, "A server.properties file with Kafka's names and mq.* ones");
   command->add_option("--set", options->settings, "NAME=VALUE, over what the file says; may be repeated");

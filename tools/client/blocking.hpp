@@ -1,5 +1,5 @@
-// Blocking: a Cluster on a thread of its own behind calls that wait for their answer, for the command line. Owned by the
-// command, which may use it from one thread; not from the loop.
+// Blocking: a Cluster on a thread of its own behind calls that wait for their answer, for the command line. Owned by
+// the command, which may use it from one thread; not from the loop.
 #pragma once
 
 #include <future>
@@ -32,9 +32,11 @@ class Blocking {
   Blocking& operator=(const Blocking&) = delete;
 
   template <class Request, class Response>
-  Result<Answered<Response>> call(Request request, std::int32_t node = Cluster::kAnyNode, std::int16_t version_max = Cluster::kNewest) {
+  Result<Answered<Response>> call(Request request, std::int32_t node = Cluster::kAnyNode,
+                                  std::int16_t version_max = Cluster::kNewest) {
     return wait<Answered<Response>>([&](auto done) {
-      cluster_->call<Request, Response>(node, std::make_shared<const Request>(std::move(request)), std::move(done), version_max);
+      cluster_->call<Request, Response>(node, std::make_shared<const Request>(std::move(request)), std::move(done),
+                                        version_max);
     });
   }
   Result<std::vector<TopicInfo>> topics(std::optional<std::vector<std::string>> names, bool create = false);

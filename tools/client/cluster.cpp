@@ -6,7 +6,10 @@ namespace weir::client {
 namespace {
 
 TopicInfo topic_from(const protocol::MetadataResponse::MetadataResponseTopic& told) {
-  TopicInfo topic{.name = told.name ? told.name->str() : "", .id = told.topic_id, .error = told.error_code, .internal = told.is_internal};
+  TopicInfo topic{.name = told.name ? told.name->str() : "",
+                  .id = told.topic_id,
+                  .error = told.error_code,
+                  .internal = told.is_internal};
   for (const auto& part : told.partitions) {
     topic.partitions.push_back({part.partition_index, part.leader_id, part.leader_epoch, part.error_code});
   }
@@ -26,23 +29,31 @@ Endpoint Cluster::endpoint_of(std::int32_t node) const {
 }
 
 void Cluster::connect(std::int32_t node, Connection::OnReady done) {
-  if (closed_) { return done(Errc::closed); }
+  if (closed_) {
+    return done(Errc::closed);
+  }
   const auto at = endpoint_of(node);
   const auto address = to_string(at);
   const auto open = connections_.find(address);
-  if (open != connections_.end() && !open->second->closed()) { return done(open->second); }
+  if (open != connections_.end() && !open->second->closed()) {
+    return done(open->second);
+  }
   struct Opening {
     Connection::OnReady done;
     bool over = false;
   };
   const auto opening = std::make_shared<Opening>(Opening{std::move(done)});
   const auto timer = after(options_.timeout_ms, [opening] {
-    if (!std::exchange(opening->over, true)) { opening->done(Errc::timed_out); }
+    if (!std::exchange(opening->over, true)) {
+      opening->done(Errc::timed_out);
+    }
   });
   Connection::open(network_, loop_, at, options_.client_id,
                    [self = shared_from_this(), opening, timer, address](Result<std::shared_ptr<Connection>> ready) {
                      if (std::exchange(opening->over, true)) {
-                       if (ready) { (*ready)->close(); }
+                       if (ready) {
+                         (*ready)->close();
+                       }
                        return;
                      }
                      self->loop_.timers().cancel(timer);
@@ -50,7 +61,9 @@ void Cluster::connect(std::int32_t node, Connection::OnReady done) {
                        (*ready)->close();
                        return opening->done(Errc::closed);
                      }
-                     if (ready) { self->connections_[address] = *ready; }
+                     if (ready) {
+                       self->connections_[address] = *ready;
+                     }
                      opening->done(std::move(ready));
                    });
 }
@@ -68,13 +81,18 @@ void Cluster::topics(std::optional<std::vector<std::string>> names, bool create,
   }
   call<protocol::MetadataRequest, protocol::MetadataResponse>(
       kAnyNode, request,
-      [self = shared_from_this(), done = std::move(done)](const Result<Answered<protocol::MetadataResponse>>& answer) mutable {
-        if (!answer) { return done(answer.error()); }
+      [self = shared_from_this(),
+       done = std::move(done)](const Result<Answered<protocol::MetadataResponse>>& answer) mutable {
+        if (!answer) {
+          return done(answer.error());
+        }
         for (const auto& broker : answer->response.brokers) {
           self->nodes_[broker.node_id] = {broker.host.str(), static_cast<std::uint16_t>(broker.port)};
         }
         std::vector<TopicInfo> topics;
-        for (const auto& told : answer->response.topics) { topics.push_back(topic_from(told)); }
+        for (const auto& told : answer->response.topics) {
+          topics.push_back(topic_from(told));
+        }
         std::ranges::sort(topics, {}, &TopicInfo::name);
         done(std::move(topics));
       });
@@ -83,7 +101,9 @@ void Cluster::topics(std::optional<std::vector<std::string>> names, bool create,
 void Cluster::close() {
   closed_ = true;
   const auto connections = std::exchange(connections_, {});
-  for (const auto& [address, connection] : connections) { connection->close(); }
+  for (const auto& [address, connection] : connections) {
+    connection->close();
+  }
 }
 
 }  // namespace weir::client

@@ -1,6 +1,6 @@
-// Cluster: the brokers behind one address, as a client sees them: topics with their leaders, one connection to each node
-// that is needed, opened again when it broke, and calls that end in time. Belongs to its loop; only tasks of that loop may
-// use it. Made as a shared_ptr, because answers may come after its user has gone.
+// Cluster: the brokers behind one address, as a client sees them: topics with their leaders, one connection to each
+// node that is needed, opened again when it broke, and calls that end in time. Belongs to its loop; only tasks of that
+// loop may use it. Made as a shared_ptr, because answers may come after its user has gone.
 #pragma once
 
 #include <map>
@@ -46,14 +46,19 @@ class Cluster : public std::enable_shared_from_this<Cluster> {
 
   // `done` runs once. timed_out closes the connection: answers come in order, so nothing behind a lost one is of use.
   template <class Request, class Response>
-  void call(std::int32_t node, std::shared_ptr<const Request> request, UniqueFunction<void(Result<Answered<Response>>)> done,
-            std::int16_t version_max = kNewest) {
+  void call(std::int32_t node, std::shared_ptr<const Request> request,
+            UniqueFunction<void(Result<Answered<Response>>)> done, std::int16_t version_max = kNewest) {
     connect(node, [self = shared_from_this(), request = std::move(request), version_max,
                    done = std::move(done)](const Result<std::shared_ptr<Connection>>& ready) mutable {
-      if (!ready) { return done(ready.error()); }
+      if (!ready) {
+        return done(ready.error());
+      }
       const auto connection = *ready;
-      const auto version = connection->common_version(Request::kApiKey, Request::kMinVersion, std::min(version_max, Request::kMaxVersion));
-      if (!version) { return done(version.error()); }
+      const auto version = connection->common_version(Request::kApiKey, Request::kMinVersion,
+                                                      std::min(version_max, Request::kMaxVersion));
+      if (!version) {
+        return done(version.error());
+      }
       const auto late = std::make_shared<bool>(false);
       const auto timer = self->after(self->options_.timeout_ms, [connection, late] {
         *late = true;
@@ -62,7 +67,9 @@ class Cluster : public std::enable_shared_from_this<Cluster> {
       connection->call_version<Request, Response>(
           *request, *version, [self, late, timer, done = std::move(done)](Result<Answered<Response>> answer) mutable {
             self->loop_.timers().cancel(timer);
-            if (*late) { return done(Errc::timed_out); }
+            if (*late) {
+              return done(Errc::timed_out);
+            }
             done(std::move(answer));
           });
     });
@@ -70,7 +77,8 @@ class Cluster : public std::enable_shared_from_this<Cluster> {
 
   // An open connection to a node: the one there is, or a new one.
   void connect(std::int32_t node, Connection::OnReady done);
-  // Learns nodes and leaders. No names: all topics. `create`: a topic that is not there is made, if the broker does that.
+  // Learns nodes and leaders. No names: all topics. `create`: a topic that is not there is made, if the broker does
+  // that.
   void topics(std::optional<std::vector<std::string>> names, bool create, OnTopics done);
   TimerQueue::TimerId after(Millis delay_ms, Task task);
   void close();  // all connections

@@ -1,6 +1,7 @@
 // Connection: one connection of our own small client, on the same seams as the broker, so that the command line uses it
-// over sockets and the simulator over its streams. Opens with ApiVersions; every call then takes the highest version that
-// both sides know. Answers come in the order of the calls. Belongs to its loop; only tasks of that loop may use it.
+// over sockets and the simulator over its streams. Opens with ApiVersions; every call then takes the highest version
+// that both sides know. Answers come in the order of the calls. Belongs to its loop; only tasks of that loop may use
+// it.
 #pragma once
 
 #include <deque>
@@ -11,8 +12,8 @@
 
 #include "base/network.hpp"
 #include "protocol/frame_reader.hpp"
-#include "protocol/reader.hpp"
 #include "protocol/frames.hpp"
+#include "protocol/reader.hpp"
 #include "protocol/writer.hpp"
 
 namespace weir::client {
@@ -37,28 +38,42 @@ class Connection : public std::enable_shared_from_this<Connection> {
   template <class Request, class Response>
   void call(const Request& request, UniqueFunction<void(Result<Answered<Response>>)> done) {
     const auto version = common_version(Request::kApiKey, Request::kMinVersion, Request::kMaxVersion);
-    if (!version) { return done(version.error()); }
+    if (!version) {
+      return done(version.error());
+    }
     call_version<Request, Response>(request, *version, std::move(done));
   }
   template <class Request, class Response>
-  void call_version(const Request& request, std::int16_t version, UniqueFunction<void(Result<Answered<Response>>)> done) {
+  void call_version(const Request& request, std::int16_t version,
+                    UniqueFunction<void(Result<Answered<Response>>)> done) {
     protocol::Writer body;
-    if (const auto encoded = encode(body, version, request); !encoded) { return done(encoded.error()); }
-    send(Request::kApiKey, version, body.finish(), [version, done = std::move(done)](Result<SharedBytes> frame) mutable {
-      if (!frame) { return done(frame.error()); }
-      auto parsed = protocol::parse_response(*frame, Request::kApiKey, version);
-      if (!parsed) { return done(parsed.error()); }
-      Answered<Response> answered{.response = {}, .frame = *frame, .version = version};
-      if (const auto decoded = decode(parsed->body, version, answered.response); !decoded) { return done(decoded.error()); }
-      done(std::move(answered));
-    });
+    if (const auto encoded = encode(body, version, request); !encoded) {
+      return done(encoded.error());
+    }
+    send(Request::kApiKey, version, body.finish(),
+         [version, done = std::move(done)](Result<SharedBytes> frame) mutable {
+           if (!frame) {
+             return done(frame.error());
+           }
+           auto parsed = protocol::parse_response(*frame, Request::kApiKey, version);
+           if (!parsed) {
+             return done(parsed.error());
+           }
+           Answered<Response> answered{.response = {}, .frame = *frame, .version = version};
+           if (const auto decoded = decode(parsed->body, version, answered.response); !decoded) {
+             return done(decoded.error());
+           }
+           done(std::move(answered));
+         });
   }
   // Fire and forget (acks=0): nothing comes back.
   template <class Request>
   void tell(const Request& request) {
     const auto version = common_version(Request::kApiKey, Request::kMinVersion, Request::kMaxVersion);
     protocol::Writer body;
-    if (version && encode(body, *version, request)) { send(Request::kApiKey, *version, body.finish(), nullptr); }
+    if (version && encode(body, *version, request)) {
+      send(Request::kApiKey, *version, body.finish(), nullptr);
+    }
   }
 
   [[nodiscard]] Result<std::int16_t> common_version(std::int16_t key, std::int16_t min, std::int16_t max) const;

@@ -15,7 +15,11 @@ bool worth_another_try(std::int16_t code) {
 }  // namespace
 
 Fetcher::Fetcher(Blocking& broker, TopicInfo topic, std::map<std::int32_t, std::int64_t> from, Options options)
-    : broker_(broker), topic_(std::move(topic)), from_(std::move(from)), options_(options), last_progress_ms_(broker.clock().monotonic_ms()) {}
+    : broker_(broker),
+      topic_(std::move(topic)),
+      from_(std::move(from)),
+      options_(options),
+      last_progress_ms_(broker.clock().monotonic_ms()) {}
 
 Fetcher::~Fetcher() = default;
 
@@ -30,21 +34,29 @@ void Fetcher::ask(std::int32_t leader) {
   asked.topic_id = topic_.id;
   for (const auto& part : topic_.partitions) {
     const auto from = from_.find(part.index);
-    if (part.leader != leader || from == from_.end()) { continue; }
-    asked.partitions.push_back({.partition = part.index, .fetch_offset = from->second, .partition_max_bytes = options_.partition_bytes});
+    if (part.leader != leader || from == from_.end()) {
+      continue;
+    }
+    asked.partitions.push_back(
+        {.partition = part.index, .fetch_offset = from->second, .partition_max_bytes = options_.partition_bytes});
   }
-  if (asked.partitions.empty()) { return; }
+  if (asked.partitions.empty()) {
+    return;
+  }
   // The one that waits longest is served first, so that a large partition does not starve the others.
   std::ranges::rotate(asked.partitions, asked.partitions.begin() + (++turn_ % std::ssize(asked.partitions)));
   under_way_[leader] = broker_.begin<Answered<protocol::FetchResponse>>(
-      [cluster = broker_.cluster(), leader, request = std::make_shared<const protocol::FetchRequest>(std::move(request))](auto done) {
+      [cluster = broker_.cluster(), leader,
+       request = std::make_shared<const protocol::FetchRequest>(std::move(request))](auto done) {
         cluster->template call<protocol::FetchRequest, protocol::FetchResponse>(leader, request, std::move(done));
       });
 }
 
 void Fetcher::ask_all() {
   for (const auto& part : topic_.partitions) {
-    if (from_.contains(part.index) && !under_way_.contains(part.leader)) { ask(part.leader); }
+    if (from_.contains(part.index) && !under_way_.contains(part.leader)) {
+      ask(part.leader);
+    }
   }
 }
 
@@ -53,10 +65,16 @@ std::vector<FetchedBatches> Fetcher::next() {
   if (std::exchange(look_again_, false)) {
     broker_.pause(kRetryMs);
     const auto found = broker_.topics(std::vector<std::string>{topic_.name});
-    if (found && !found->empty() && found->front().error == 0) { topic_ = found->front(); }
+    if (found && !found->empty() && found->front().error == 0) {
+      topic_ = found->front();
+    }
   }
-  if (under_way_.empty()) { ask_all(); }
-  if (under_way_.empty()) { return fetched; }
+  if (under_way_.empty()) {
+    ask_all();
+  }
+  if (under_way_.empty()) {
+    return fetched;
+  }
   const auto first = under_way_.begin();
   const auto leader = first->first;
   const auto answer = first->second.get();
@@ -70,7 +88,9 @@ std::vector<FetchedBatches> Fetcher::next() {
     return fetched;
   }
   take(answer->response, fetched);
-  if (!look_again_ && !failure_) { ask(leader); }
+  if (!look_again_ && !failure_) {
+    ask(leader);
+  }
   return fetched;
 }
 
@@ -78,7 +98,9 @@ void Fetcher::take(const protocol::FetchResponse& response, std::vector<FetchedB
   bool helpful = true;
   for (const auto& topic : response.responses) {
     for (const auto& part : topic.partitions) {
-      if (!from_.contains(part.partition_index)) { continue; }
+      if (!from_.contains(part.partition_index)) {
+        continue;
+      }
       if (part.error_code != 0) {
         helpful = false;
         unhelpful({.code = part.error_code, .partition = part.partition_index});
@@ -87,18 +109,26 @@ void Fetcher::take(const protocol::FetchResponse& response, std::vector<FetchedB
       }
     }
   }
-  if (helpful) { last_progress_ms_ = broker_.clock().monotonic_ms(); }
+  if (helpful) {
+    last_progress_ms_ = broker_.clock().monotonic_ms();
+  }
 }
 
 void Fetcher::take_partition(std::int32_t index, const BufferChain& records, std::vector<FetchedBatches>& fetched) {
-  if (records.empty()) { return; }
+  if (records.empty()) {
+    return;
+  }
   auto bytes = std::get<SharedBytes>(records.pieces().front());  // what was read from one frame is one piece
   protocol::BatchChain batches{bytes.view()};
   auto next = from_.at(index);
   for (;;) {
     const auto batch = batches.next();
-    if (!batch) { return unhelpful({.error = batch.error(), .partition = index}); }
-    if (!*batch) { break; }
+    if (!batch) {
+      return unhelpful({.error = batch.error(), .partition = index});
+    }
+    if (!*batch) {
+      break;
+    }
     next = std::max(next, (*batch)->last_offset() + 1);
   }
   from_[index] = next;
@@ -113,7 +143,9 @@ void Fetcher::unhelpful(FetchFailure failure) {
     look_again_ = true;
     return;
   }
-  if (!failure_) { failure_ = failure; }
+  if (!failure_) {
+    failure_ = failure;
+  }
 }
 
 }  // namespace weir::client

@@ -1,5 +1,5 @@
-// Fetcher: reads partitions of one topic from their leaders, the next answer already asked for while the caller works on
-// the last one. Owned and used by one thread, not the loop; the Blocking outlives it.
+// Fetcher: reads partitions of one topic from their leaders, the next answer already asked for while the caller works
+// on the last one. Owned and used by one thread, not the loop; the Blocking outlives it.
 #pragma once
 
 #include <future>
@@ -26,10 +26,10 @@ struct FetchFailure {
 class Fetcher {
  public:
   struct Options {
-    Millis wait_ms = 500;              // the broker waits that long for a first byte
+    Millis wait_ms = 500;  // the broker waits that long for a first byte
     std::int32_t partition_bytes = 1024 * 1024;
     std::int32_t bytes_max = 16 * 1024 * 1024;
-    Millis give_up_ms = 30'000;        // without any answer that helps
+    Millis give_up_ms = 30'000;  // without any answer that helps
   };
   // `from`: partition to the first offset wanted. Partitions may be dropped later.
   Fetcher(Blocking& broker, TopicInfo topic, std::map<std::int32_t, std::int64_t> from, Options options);

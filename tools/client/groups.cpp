@@ -19,12 +19,18 @@ constexpr std::int16_t kByName = 9;  // the last versions of OffsetFetch and Off
 std::vector<TopicPartition> assigned_to(const protocol::DescribeGroupsResponse::DescribedGroupMember& member) {
   std::vector<TopicPartition> assigned;
   protocol::Reader in{member.member_assignment.view()};
-  if (in.remaining() < sizeof(std::int16_t)) { return assigned; }
+  if (in.remaining() < sizeof(std::int16_t)) {
+    return assigned;
+  }
   const auto version = std::min(in.read_int16(), protocol::ConsumerProtocolAssignment::kMaxVersion);
   protocol::ConsumerProtocolAssignment assignment;
-  if (version < 0 || !decode(in, version, assignment)) { return assigned; }
+  if (version < 0 || !decode(in, version, assignment)) {
+    return assigned;
+  }
   for (const auto& topic : assignment.assigned_partitions) {
-    for (const auto index : topic.partitions) { assigned.emplace_back(topic.topic.str(), index); }
+    for (const auto index : topic.partitions) {
+      assigned.emplace_back(topic.topic.str(), index);
+    }
   }
   std::ranges::sort(assigned);
   return assigned;
@@ -38,13 +44,20 @@ Result<std::int32_t> Groups::coordinator(const std::string& group, std::int16_t&
   for (;;) {
     protocol::FindCoordinatorRequest request;
     request.coordinator_keys.emplace_back(group);
-    WEIR_TRY(const auto answer, (broker_.call<protocol::FindCoordinatorRequest, protocol::FindCoordinatorResponse>(std::move(request))));
-    if (answer.response.coordinators.empty()) { return {Errc::corrupt}; }
+    WEIR_TRY(const auto answer,
+             (broker_.call<protocol::FindCoordinatorRequest, protocol::FindCoordinatorResponse>(std::move(request))));
+    if (answer.response.coordinators.empty()) {
+      return {Errc::corrupt};
+    }
     const auto& found = answer.response.coordinators.front();
     error = found.error_code;
-    if (error == 0) { return found.node_id; }
+    if (error == 0) {
+      return found.node_id;
+    }
     const auto known = protocol::error_code_from(error);
-    if (!known || !protocol::is_retriable(*known) || broker_.clock().monotonic_ms() >= deadline) { return Cluster::kAnyNode; }
+    if (!known || !protocol::is_retriable(*known) || broker_.clock().monotonic_ms() >= deadline) {
+      return Cluster::kAnyNode;
+    }
     broker_.pause(kRetryMs);
   }
 }
@@ -62,37 +75,51 @@ Result<std::vector<ListedGroup>> Groups::list(std::int16_t& error) {
 
 Result<GroupState> Groups::describe(const std::string& group, std::int16_t& error) {
   WEIR_TRY(const auto node, coordinator(group, error));
-  if (error != 0) { return GroupState{}; }
+  if (error != 0) {
+    return GroupState{};
+  }
   protocol::DescribeGroupsRequest request;
   request.groups.emplace_back(group);
-  WEIR_TRY(const auto answer, (broker_.call<protocol::DescribeGroupsRequest, protocol::DescribeGroupsResponse>(std::move(request), node)));
-  if (answer.response.groups.empty()) { return {Errc::corrupt}; }
+  WEIR_TRY(const auto answer,
+           (broker_.call<protocol::DescribeGroupsRequest, protocol::DescribeGroupsResponse>(std::move(request), node)));
+  if (answer.response.groups.empty()) {
+    return {Errc::corrupt};
+  }
   const auto& told = answer.response.groups.front();
   error = told.error_code == wire(ErrorCode::group_id_not_found) ? std::int16_t{0} : told.error_code;
-  GroupState state{told.group_state.empty() ? "Dead" : told.group_state.str(), told.protocol_type.str(), told.protocol_data.str(), {}};
+  GroupState state{told.group_state.empty() ? "Dead" : told.group_state.str(),
+                   told.protocol_type.str(),
+                   told.protocol_data.str(),
+                   {}};
   for (const auto& member : told.members) {
-    state.members.push_back({member.member_id.str(), member.group_instance_id ? member.group_instance_id->str() : "", member.client_id.str(),
-                             member.client_host.str(), assigned_to(member)});
+    state.members.push_back({member.member_id.str(), member.group_instance_id ? member.group_instance_id->str() : "",
+                             member.client_id.str(), member.client_host.str(), assigned_to(member)});
   }
   return state;
 }
 
 Result<OffsetsByPartition> Groups::committed(const std::string& group, std::int16_t& error) {
   WEIR_TRY(const auto node, coordinator(group, error));
-  if (error != 0) { return OffsetsByPartition{}; }
+  if (error != 0) {
+    return OffsetsByPartition{};
+  }
   protocol::OffsetFetchRequest request;
   auto& asked = request.groups.emplace_back();
   asked.group_id = Text{group};
   asked.topics.reset();
-  WEIR_TRY(const auto answer,
-           (broker_.call<protocol::OffsetFetchRequest, protocol::OffsetFetchResponse>(std::move(request), node, kByName)));
+  WEIR_TRY(const auto answer, (broker_.call<protocol::OffsetFetchRequest, protocol::OffsetFetchResponse>(
+                                  std::move(request), node, kByName)));
   OffsetsByPartition offsets;
   for (const auto& told : answer.response.groups) {
     error = told.error_code == wire(ErrorCode::group_id_not_found) ? std::int16_t{0} : told.error_code;
     for (const auto& topic : told.topics) {
       for (const auto& part : topic.partitions) {
-        if (part.error_code != 0) { error = part.error_code; }
-        if (part.committed_offset >= 0) { offsets[{topic.name.str(), part.partition_index}] = part.committed_offset; }
+        if (part.error_code != 0) {
+          error = part.error_code;
+        }
+        if (part.committed_offset >= 0) {
+          offsets[{topic.name.str(), part.partition_index}] = part.committed_offset;
+        }
       }
     }
   }
@@ -101,18 +128,24 @@ Result<OffsetsByPartition> Groups::committed(const std::string& group, std::int1
 
 Result<void> Groups::commit(const std::string& group, const OffsetsByPartition& offsets, std::int16_t& error) {
   WEIR_TRY(const auto node, coordinator(group, error));
-  if (error != 0) { return {}; }
+  if (error != 0) {
+    return {};
+  }
   protocol::OffsetCommitRequest request;
   request.group_id = Text{group};
   for (const auto& [at, offset] : offsets) {
-    if (request.topics.empty() || request.topics.back().name != std::string_view{at.first}) { request.topics.emplace_back().name = Text{at.first}; }
+    if (request.topics.empty() || request.topics.back().name != std::string_view{at.first}) {
+      request.topics.emplace_back().name = Text{at.first};
+    }
     request.topics.back().partitions.push_back({.partition_index = at.second, .committed_offset = offset});
   }
-  WEIR_TRY(const auto answer,
-           (broker_.call<protocol::OffsetCommitRequest, protocol::OffsetCommitResponse>(std::move(request), node, kByName)));
+  WEIR_TRY(const auto answer, (broker_.call<protocol::OffsetCommitRequest, protocol::OffsetCommitResponse>(
+                                  std::move(request), node, kByName)));
   for (const auto& topic : answer.response.topics) {
     for (const auto& part : topic.partitions) {
-      if (part.error_code != 0) { error = part.error_code; }
+      if (part.error_code != 0) {
+        error = part.error_code;
+      }
     }
   }
   return {};

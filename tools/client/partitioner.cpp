@@ -18,7 +18,9 @@ std::uint32_t murmur2(Bytes bytes) {
     hash ^= word;
   }
   if (at < bytes.size()) {
-    for (std::size_t i = bytes.size(); i-- > at;) { hash ^= std::to_integer<std::uint32_t>(bytes[i]) << (8U * (i - at)); }
+    for (std::size_t i = bytes.size(); i-- > at;) {
+      hash ^= std::to_integer<std::uint32_t>(bytes[i]) << (8U * (i - at));
+    }
     hash *= kMix;
   }
   hash ^= hash >> 13U;

@@ -26,10 +26,17 @@ std::shared_ptr<Producer> Producer::make(std::shared_ptr<Cluster> cluster, Topic
 }
 
 Producer::Producer(std::shared_ptr<Cluster> cluster, TopicInfo topic, ProducerOptions options)
-    : cluster_(std::move(cluster)), topic_(std::move(topic)), options_(std::move(options)), partitions_(topic_.partitions.size()) {
+    : cluster_(std::move(cluster)),
+      topic_(std::move(topic)),
+      options_(std::move(options)),
+      partitions_(topic_.partitions.size()) {
   WEIR_CHECK(!partitions_.empty());
-  for (std::size_t i = 0; i < partitions_.size(); ++i) { partitions_[i].leader = topic_.partitions[i].leader; }
-  for (const auto& [key, value] : options_.headers) { headers_.push_back({key, as_bytes(value)}); }
+  for (std::size_t i = 0; i < partitions_.size(); ++i) {
+    partitions_[i].leader = topic_.partitions[i].leader;
+  }
+  for (const auto& [key, value] : options_.headers) {
+    headers_.push_back({key, as_bytes(value)});
+  }
 }
 
 void Producer::start(OnRoom ready) {
@@ -42,7 +49,8 @@ void Producer::ask_for_id(OnRoom ready) {
   request->transactional_id.reset();
   cluster_->call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(
       Cluster::kAnyNode, request,
-      [self = shared_from_this(), ready = std::move(ready)](const Result<Answered<protocol::InitProducerIdResponse>>& answer) mutable {
+      [self = shared_from_this(),
+       ready = std::move(ready)](const Result<Answered<protocol::InitProducerIdResponse>>& answer) mutable {
         const auto code = answer ? answer->response.error_code : std::int16_t{0};
         if (answer && code == 0) {
           self->producer_id_ = answer->response.producer_id;
@@ -52,7 +60,8 @@ void Producer::ask_for_id(OnRoom ready) {
         const auto waited = self->cluster_->clock().monotonic_ms() - self->last_progress_ms_;
         const bool again = answer ? worth_another_try(code) : answer.error().code == Errc::closed;
         if (again && waited < self->options_.give_up_ms) {
-          self->cluster_->after(kRetryMs, [self, ready = std::move(ready)]() mutable { self->ask_for_id(std::move(ready)); });
+          self->cluster_->after(kRetryMs,
+                                [self, ready = std::move(ready)]() mutable { self->ask_for_id(std::move(ready)); });
           return;
         }
         self->fail({.code = code, .error = answer ? Error{Errc::closed} : answer.error()});
@@ -62,13 +71,17 @@ void Producer::ask_for_id(OnRoom ready) {
 }
 
 std::size_t Producer::partition_for(const OutRecord& record) {
-  if (options_.partition) { return static_cast<std::size_t>(*options_.partition); }
+  if (options_.partition) {
+    return static_cast<std::size_t>(*options_.partition);
+  }
   const auto count = static_cast<std::int32_t>(partitions_.size());
   return record.key ? static_cast<std::size_t>(partition_of_key(as_bytes(*record.key), count)) : turn_;
 }
 
 void Producer::append(std::span<const OutRecord> records, OnRoom room) {
-  if (failure_) { return room(failure_->error); }
+  if (failure_) {
+    return room(failure_->error);
+  }
   const auto now = cluster_->clock().wall_ms();
   for (const auto& record : records) {
     const auto at = partition_for(record);
@@ -76,7 +89,9 @@ void Producer::append(std::span<const OutRecord> records, OnRoom room) {
     const auto size = (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
     if (partition.open && partition.open->size() + size > options_.batch_bytes) {
       seal(partition);
-      if (at == turn_) { turn_ = (turn_ + 1) % partitions_.size(); }
+      if (at == turn_) {
+        turn_ = (turn_ + 1) % partitions_.size();
+      }
     }
     if (!partition.open) {
       partition.open = std::make_unique<protocol::RecordBatchBuilder>(protocol::BatchOptions{
@@ -85,7 +100,8 @@ void Producer::append(std::span<const OutRecord> records, OnRoom room) {
           .producer_epoch = producer_epoch_,
           .base_sequence = options_.acks == -1 ? partition.next_sequence : protocol::kNoSequence});
     }
-    partition.open->append({.key = bytes_of(record.key), .value = bytes_of(record.value), .timestamp = now, .headers = headers_});
+    partition.open->append(
+        {.key = bytes_of(record.key), .value = bytes_of(record.value), .timestamp = now, .headers = headers_});
   }
   on_room_ = std::move(room);
   pump();
@@ -96,20 +112,28 @@ void Producer::seal(Partition& partition) {
   const auto records = partition.open->count();
   auto built = partition.open->build();
   partition.open.reset();
-  if (!built) { return fail({.error = built.error()}); }
+  if (!built) {
+    return fail({.error = built.error()});
+  }
   partition.next_sequence = protocol::sequence_plus(partition.next_sequence, records);
   unsent_bytes_ += built->size();
   partition.sealed.push_back({SharedBytes::adopt(std::move(*built)), records});
 }
 
 void Producer::pump() {
-  if (waiting_to_retry_) { return; }
+  if (waiting_to_retry_) {
+    return;
+  }
   std::map<std::int32_t, bool> leaders;
   for (const auto& partition : partitions_) {
-    if (partition.open || !partition.sealed.empty()) { leaders[partition.leader] = true; }
+    if (partition.open || !partition.sealed.empty()) {
+      leaders[partition.leader] = true;
+    }
   }
   for (const auto& [leader, wanted] : leaders) {
-    if (!failure_ && !waiting_to_retry_ && !under_way_.contains(leader)) { send_to(leader); }
+    if (!failure_ && !waiting_to_retry_ && !under_way_.contains(leader)) {
+      send_to(leader);
+    }
   }
 }
 
@@ -124,13 +148,21 @@ void Producer::send_to(std::int32_t leader) {
   std::vector<std::size_t> sent;
   for (std::size_t i = 0; i < partitions_.size() && bytes < options_.request_bytes_max; ++i) {
     auto& partition = partitions_[i];
-    if (partition.leader != leader) { continue; }
+    if (partition.leader != leader) {
+      continue;
+    }
     if (partition.sealed.empty() && partition.open) {
       seal(partition);
-      if (failure_) { return; }
-      if (i == turn_) { turn_ = (turn_ + 1) % partitions_.size(); }
+      if (failure_) {
+        return;
+      }
+      if (i == turn_) {
+        turn_ = (turn_ + 1) % partitions_.size();
+      }
     }
-    if (partition.sealed.empty()) { continue; }
+    if (partition.sealed.empty()) {
+      continue;
+    }
     const auto& batch = partition.sealed.front().bytes;
     bytes += batch.size();
     data.partition_data.push_back({.index = static_cast<std::int32_t>(i), .records = BufferChain{batch}});
@@ -139,34 +171,47 @@ void Producer::send_to(std::int32_t leader) {
   under_way_[leader] = std::move(sent);
   if (options_.acks != 0) {
     cluster_->call<protocol::ProduceRequest, protocol::ProduceResponse>(
-        leader, request, [self = shared_from_this(), leader](const Result<Answered<protocol::ProduceResponse>>& answer) {
+        leader, request,
+        [self = shared_from_this(), leader](const Result<Answered<protocol::ProduceResponse>>& answer) {
           self->answered(leader, answer);
         });
     return;
   }
-  cluster_->connect(leader, [self = shared_from_this(), leader, request](const Result<std::shared_ptr<Connection>>& connection) {
-    if (!connection) { return self->answered(leader, connection.error()); }
-    (*connection)->tell(*request);
-    const auto told = std::exchange(self->under_way_[leader], {});
-    self->under_way_.erase(leader);
-    for (const auto i : told) { self->accept(self->partitions_[i]); }
-    self->cluster_->loop().post([self] {  // not from here: a long input would nest without end
-      self->pump();
-      self->wake_waiters();
-    });
-  });
+  cluster_->connect(
+      leader, [self = shared_from_this(), leader, request](const Result<std::shared_ptr<Connection>>& connection) {
+        if (!connection) {
+          return self->answered(leader, connection.error());
+        }
+        (*connection)->tell(*request);
+        const auto told = std::exchange(self->under_way_[leader], {});
+        self->under_way_.erase(leader);
+        for (const auto i : told) {
+          self->accept(self->partitions_[i]);
+        }
+        self->cluster_->loop().post([self] {  // not from here: a long input would nest without end
+          self->pump();
+          self->wake_waiters();
+        });
+      });
 }
 
 void Producer::answered(std::int32_t leader, const Result<Answered<protocol::ProduceResponse>>& answer) {
   under_way_.erase(leader);
-  if (failure_) { return; }
-  const bool final_error = !answer && (answer.error().code == Errc::unsupported || answer.error().code == Errc::not_found);
-  if (final_error) { return fail({.error = answer.error()}); }
+  if (failure_) {
+    return;
+  }
+  const bool final_error =
+      !answer && (answer.error().code == Errc::unsupported || answer.error().code == Errc::not_found);
+  if (final_error) {
+    return fail({.error = answer.error()});
+  }
   if (answer ? take_answer(answer->response) : false) {
     pump();
     return wake_waiters();
   }
-  if (failure_) { return; }
+  if (failure_) {
+    return;
+  }
   if (cluster_->clock().monotonic_ms() - last_progress_ms_ > options_.give_up_ms) {
     return fail({.error = answer ? Error{Errc::timed_out} : answer.error()});
   }
@@ -179,13 +224,17 @@ bool Producer::take_answer(const protocol::ProduceResponse& response) {
   for (const auto& topic : response.responses) {
     for (const auto& part : topic.partition_responses) {
       const auto at = static_cast<std::size_t>(part.index);
-      if (at >= partitions_.size() || partitions_[at].sealed.empty()) { continue; }
+      if (at >= partitions_.size() || partitions_[at].sealed.empty()) {
+        continue;
+      }
       if (part.error_code == 0 || part.error_code == wire(ErrorCode::duplicate_sequence_number)) {
         accept(partitions_[at]);
       } else if (worth_another_try(part.error_code)) {
         all = false;
       } else {
-        fail({.code = part.error_code, .partition = part.index, .text = part.error_message ? part.error_message->str() : ""});
+        fail({.code = part.error_code,
+              .partition = part.index,
+              .text = part.error_message ? part.error_message->str() : ""});
         return false;
       }
     }
@@ -203,18 +252,23 @@ void Producer::accept(Partition& partition) {
 
 // After a pause, with leaders asked for anew: what was under way goes first again.
 void Producer::try_again() {
-  if (std::exchange(waiting_to_retry_, true)) { return; }
+  if (std::exchange(waiting_to_retry_, true)) {
+    return;
+  }
   cluster_->after(kRetryMs, [self = shared_from_this()] {
-    self->cluster_->topics(std::vector<std::string>{self->topic_.name}, false, [self](const Result<std::vector<TopicInfo>>& found) {
-      self->waiting_to_retry_ = false;
-      if (found && !found->empty() && found->front().error == 0) {
-        for (const auto& part : found->front().partitions) {
-          const auto at = static_cast<std::size_t>(part.index);
-          if (at < self->partitions_.size() && part.leader >= 0) { self->partitions_[at].leader = part.leader; }
-        }
-      }
-      self->pump();
-    });
+    self->cluster_->topics(std::vector<std::string>{self->topic_.name}, false,
+                           [self](const Result<std::vector<TopicInfo>>& found) {
+                             self->waiting_to_retry_ = false;
+                             if (found && !found->empty() && found->front().error == 0) {
+                               for (const auto& part : found->front().partitions) {
+                                 const auto at = static_cast<std::size_t>(part.index);
+                                 if (at < self->partitions_.size() && part.leader >= 0) {
+                                   self->partitions_[at].leader = part.leader;
+                                 }
+                               }
+                             }
+                             self->pump();
+                           });
   });
 }
 
@@ -224,18 +278,26 @@ bool Producer::idle() const {
 
 void Producer::wake_waiters() {
   if (failure_ || unsent_bytes_ < options_.unsent_bytes_max) {
-    if (auto room = std::exchange(on_room_, nullptr)) { failure_ ? room(failure_->error) : room({}); }
+    if (auto room = std::exchange(on_room_, nullptr)) {
+      failure_ ? room(failure_->error) : room({});
+    }
   }
-  if (!failure_ && !idle()) { return; }
+  if (!failure_ && !idle()) {
+    return;
+  }
   if (auto done = std::exchange(on_idle_, nullptr)) {
-    if (failure_) { return done(failure_->error); }
+    if (failure_) {
+      return done(failure_->error);
+    }
     confirm_unanswered(std::move(done));
   }
 }
 
 // acks=0 has no answers; an answer to something behind it, on the same connection, says that the broker has read it.
 void Producer::confirm_unanswered(OnRoom done) {
-  if (options_.acks != 0) { return done({}); }
+  if (options_.acks != 0) {
+    return done({});
+  }
   const auto request = std::make_shared<protocol::MetadataRequest>();
   cluster_->call<protocol::MetadataRequest, protocol::MetadataResponse>(
       partitions_.front().leader, request,
@@ -251,7 +313,9 @@ void Producer::flush(OnRoom done) {
 }
 
 void Producer::fail(ProducerFailure failure) {
-  if (!failure_) { failure_ = std::move(failure); }
+  if (!failure_) {
+    failure_ = std::move(failure);
+  }
   wake_waiters();
 }
 

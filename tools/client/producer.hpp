@@ -1,7 +1,7 @@
-// Producer: records to batches to one topic's leaders, in order for each partition. One request is under way to a leader
-// at a time: a record goes out at once when nothing is, and while one is, records gather into larger batches. Unanswered
-// batches are sent again after a failure, with their sequence numbers when idempotent, so that nothing is stored twice.
-// The first failure that another try cannot heal ends the producer. Belongs to the cluster's loop.
+// Producer: records to batches to one topic's leaders, in order for each partition. One request is under way to a
+// leader at a time: a record goes out at once when nothing is, and while one is, records gather into larger batches.
+// Unanswered batches are sent again after a failure, with their sequence numbers when idempotent, so that nothing is
+// stored twice. The first failure that another try cannot heal ends the producer. Belongs to the cluster's loop.
 #pragma once
 
 #include <atomic>
@@ -51,7 +51,9 @@ class Producer : public std::enable_shared_from_this<Producer> {
   void flush(OnRoom done);  // when everything is acknowledged
 
   [[nodiscard]] const std::optional<ProducerFailure>& failure() const { return failure_; }
-  [[nodiscard]] std::int64_t acknowledged() const { return acknowledged_.load(std::memory_order_relaxed); }  // any thread
+  [[nodiscard]] std::int64_t acknowledged() const {
+    return acknowledged_.load(std::memory_order_relaxed);
+  }  // any thread
 
  private:
   struct Batch {

@@ -1,10 +1,10 @@
 #include "tools/loadgen/frames.hpp"
 
 #include "base/random.hpp"
+#include "protocol/frames.hpp"
 #include "protocol/gen/fetch.hpp"
 #include "protocol/gen/produce.hpp"
 #include "protocol/record.hpp"
-#include "protocol/frames.hpp"
 
 namespace weir::loadgen {
 namespace {
@@ -68,13 +68,17 @@ std::vector<std::byte> fetch_frame(const std::string& topic, std::int32_t partit
   return frame_of(request, kFetchVersion);
 }
 
-void set_correlation_id(std::vector<std::byte>& frame, std::int32_t id) { store_be(MutableBytes{frame}, kCorrelationIdAt, id); }
+void set_correlation_id(std::vector<std::byte>& frame, std::int32_t id) {
+  store_be(MutableBytes{frame}, kCorrelationIdAt, id);
+}
 
 ProduceAnswer read_produce_answer(const SharedBytes& frame) {
   const auto response = read_answer<protocol::ProduceResponse>(frame, kProduceVersion);
   for (const auto& topic : response.responses) {
     for (const auto& part : topic.partition_responses) {
-      if (part.error_code != 0) { return {part.error_code}; }
+      if (part.error_code != 0) {
+        return {part.error_code};
+      }
     }
   }
   return {};
@@ -85,13 +89,19 @@ FetchAnswer read_fetch_answer(const SharedBytes& frame) {
   FetchAnswer answer{.error = response.error_code};
   for (const auto& topic : response.responses) {
     for (const auto& part : topic.partitions) {
-      if (part.error_code != 0) { answer.error = part.error_code; }
+      if (part.error_code != 0) {
+        answer.error = part.error_code;
+      }
       answer.high_watermark = part.high_watermark;
-      if (!part.records || part.records->empty()) { continue; }
+      if (!part.records || part.records->empty()) {
+        continue;
+      }
       answer.bytes += part.records->size();
       protocol::BatchChain batches{std::get<SharedBytes>(part.records->pieces().front()).view()};
       while (const auto batch = batches.next()) {
-        if (!*batch) { break; }
+        if (!*batch) {
+          break;
+        }
         answer.next_offset = (*batch)->last_offset() + 1;
       }
     }

@@ -1,4 +1,5 @@
-// `loadgen`: bounded produce or fetch load on a loopback broker from one thread of prebuilt frames; prints one JSON line.
+// `loadgen`: bounded produce or fetch load on a loopback broker from one thread of prebuilt frames; prints one JSON
+// line.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -32,13 +33,17 @@ Totals run(const Plan& plan, Shared& shared, std::int32_t connections, Millis li
     all->bytes += tally.bytes;
     all->errors += tally.errors;
     all->latencies_us.insert(all->latencies_us.end(), tally.latencies_us.begin(), tally.latencies_us.end());
-    if (--*left == 0) { finished.set_value(std::move(*all)); }
+    if (--*left == 0) {
+      finished.set_value(std::move(*all));
+    }
   };
   loop.post([&] {
     for (std::int32_t i = 0; i < connections; ++i) {
       auto worker = std::make_shared<Worker>(plan, shared, clock, i, one_done);
       network.connect(plan.to, loop, [worker, one_done](Result<std::unique_ptr<Stream>> stream) mutable {
-        if (!stream) { return one_done(Tally{.errors = 1}); }
+        if (!stream) {
+          return one_done(Tally{.errors = 1});
+        }
         worker->start(std::move(*stream));
       });
     }
@@ -50,7 +55,9 @@ Totals run(const Plan& plan, Shared& shared, std::int32_t connections, Millis li
 }
 
 double percentile(std::vector<std::uint32_t>& sorted, double part) {
-  if (sorted.empty()) { return 0; }
+  if (sorted.empty()) {
+    return 0;
+  }
   const auto at = std::min(sorted.size() - 1, static_cast<std::size_t>(part * static_cast<double>(sorted.size())));
   return sorted[at] / 1000.0;
 }

@@ -6,13 +6,18 @@ constexpr Millis kFetchWaitMs = 100;
 constexpr std::int64_t kNanosPerMicro = 1000;
 }  // namespace
 
-Worker::Worker(const Plan& plan, Shared& shared, const Clock& clock, std::int32_t number, UniqueFunction<void(Tally)> done)
+Worker::Worker(const Plan& plan, Shared& shared, const Clock& clock, std::int32_t number,
+               UniqueFunction<void(Tally)> done)
     : plan_(plan), shared_(shared), clock_(clock), done_(std::move(done)), next_partition_(number % plan.partitions) {
   offsets_.resize(static_cast<std::size_t>(plan.partitions));
-  if (plan.fetch) { return; }
+  if (plan.fetch) {
+    return;
+  }
   const auto batch = make_batch(plan.shape, static_cast<std::uint64_t>(number) + 1);
   batch_bytes_ = static_cast<std::int64_t>(batch.size());
-  for (std::int32_t p = 0; p < plan.partitions; ++p) { frames_.push_back(produce_frame(plan.topic, p, plan.acks, batch)); }
+  for (std::int32_t p = 0; p < plan.partitions; ++p) {
+    frames_.push_back(produce_frame(plan.topic, p, plan.acks, batch));
+  }
 }
 
 void Worker::start(std::unique_ptr<Stream> stream) {
@@ -22,7 +27,9 @@ void Worker::start(std::unique_ptr<Stream> stream) {
 }
 
 bool Worker::may_send() {
-  if (clock_.monotonic_ns() >= shared_.deadline_ns) { return false; }
+  if (clock_.monotonic_ns() >= shared_.deadline_ns) {
+    return false;
+  }
   return plan_.fetch ? shared_.bytes_left.load(std::memory_order_relaxed) > 0
                      : shared_.requests_left.fetch_sub(1, std::memory_order_relaxed) > 0;
 }
@@ -38,27 +45,39 @@ void Worker::fill_window() {
     // The head is copied, so that its correlation id stays; the batch behind it is sent from where it lies.
     constexpr std::size_t kHead = 12;
     unsent_.append(SharedBytes::copy_of(Bytes{source}.first(plan_.fetch ? source.size() : kHead)));
-    if (!plan_.fetch) { unsent_.append(SharedBytes{Bytes{source}.subspan(kHead), shared_from_this()}); }
+    if (!plan_.fetch) {
+      unsent_.append(SharedBytes{Bytes{source}.subspan(kHead), shared_from_this()});
+    }
     in_flight_.push_back({clock_.monotonic_ns(), partition});
   }
-  if (in_flight_.empty()) { return finish(); }
+  if (in_flight_.empty()) {
+    return finish();
+  }
   write_next();
 }
 
 void Worker::write_next() {
-  if (writing_ || unsent_.empty()) { return; }
+  if (writing_ || unsent_.empty()) {
+    return;
+  }
   writing_ = true;
   stream_->write(std::exchange(unsent_, {}), [self = shared_from_this()](const Result<void>& written) {
     self->writing_ = false;
-    if (!written) { return self->finish(); }
+    if (!written) {
+      return self->finish();
+    }
     self->write_next();
   });
 }
 
 void Worker::read_more() {
-  if (reader_.large_frame_bytes() > 0) { reader_.grant(); }
+  if (reader_.large_frame_bytes() > 0) {
+    reader_.grant();
+  }
   stream_->read_some(reader_.prepare(), [self = shared_from_this()](const Result<std::size_t>& count) {
-    if (self->finished_) { return; }
+    if (self->finished_) {
+      return;
+    }
     if (!count) {
       self->tally_.errors += static_cast<std::int64_t>(self->in_flight_.size());
       return self->finish();
@@ -66,10 +85,14 @@ void Worker::read_more() {
     self->reader_.received(*count);
     while (!self->finished_) {
       const auto frame = self->reader_.next();
-      if (!frame || !*frame) { break; }
+      if (!frame || !*frame) {
+        break;
+      }
       self->on_frame(**frame);
     }
-    if (!self->finished_) { self->read_more(); }
+    if (!self->finished_) {
+      self->read_more();
+    }
   });
 }
 
@@ -91,16 +114,24 @@ void Worker::on_frame(const SharedBytes& frame) {
 
 void Worker::on_fetched(const SharedBytes& frame, std::int32_t partition) {
   const auto answer = read_fetch_answer(frame);
-  if (answer.error != 0) { ++tally_.errors; }
+  if (answer.error != 0) {
+    ++tally_.errors;
+  }
   tally_.bytes += static_cast<std::int64_t>(answer.bytes);
   shared_.bytes_left.fetch_sub(static_cast<std::int64_t>(answer.bytes), std::memory_order_relaxed);
   auto& next = offsets_[static_cast<std::size_t>(partition)];
-  if (answer.next_offset >= 0) { next = answer.next_offset; }
-  if (answer.high_watermark >= 0 && next >= answer.high_watermark) { next = 0; }  // read it again: it is in cache
+  if (answer.next_offset >= 0) {
+    next = answer.next_offset;
+  }
+  if (answer.high_watermark >= 0 && next >= answer.high_watermark) {
+    next = 0;
+  }  // read it again: it is in cache
 }
 
 void Worker::finish() {
-  if (std::exchange(finished_, true)) { return; }
+  if (std::exchange(finished_, true)) {
+    return;
+  }
   stream_->close();
   done_(std::move(tally_));
 }

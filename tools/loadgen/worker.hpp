@@ -1,5 +1,5 @@
-// Worker: one connection that keeps a window of prebuilt requests in flight until the shared budget is used up. Lives on
-// one io loop. Latencies are kept in microseconds, one a request.
+// Worker: one connection that keeps a window of prebuilt requests in flight until the shared budget is used up. Lives
+// on one io loop. Latencies are kept in microseconds, one a request.
 #pragma once
 
 #include <atomic>
