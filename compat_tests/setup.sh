@@ -38,23 +38,25 @@ copy_jars() {  # NAME
   [ "$(ls "$lib" | wc -l)" = "$(wc -l <"$sums")" ] || { say "jars beyond those in $sums"; exit 1; }
 }
 
-compile_java() {
-  local classes=$out/java/classes
-  if [ -d "$classes" ] && [ -z "$(find "$here/java/src" -newer "$classes" -name '*.java')" ]; then return; fi
-  say "compiling the Java client"
+compile_java() {  # NAME CLASS_PATH
+  local classes=$out/$1/classes
+  if [ -d "$classes" ] && [ -z "$(find "$here/$1/src" -newer "$classes" -name '*.java')" ]; then return; fi
+  say "compiling the Java sources of $1"
   rm -rf "$classes"
   mkdir -p "$classes"
-  javac -Xlint:all -Werror -d "$classes" -cp "$out/java/lib/*" "$here"/java/src/*.java
+  javac -Xlint:all,-path -Werror -d "$classes" -cp "$2" "$here/$1"/src/*.java
 }
 
+# One environment for all Python clients of today; what two of them need stands in one list only.
 make_venv() {
-  local venv=$out/venv lock=$here/confluent_python/requirements.lock
-  if cmp -s "$lock" "$venv/installed.lock"; then return; fi
+  local venv=$out/venv
+  local locks=("$here/confluent_python/requirements.lock" "$here/kafka_python/requirements.lock" "$here/aiokafka_python/requirements.lock")
+  if cat "${locks[@]}" | cmp -s - "$venv/installed.lock"; then return; fi
   say "making the Python environment"
   rm -rf "$venv"
   python3 -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes -r "$lock"
-  cp "$lock" "$venv/installed.lock"
+  "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes "${locks[@]/#/--requirement=}"
+  cat "${locks[@]}" >"$venv/installed.lock"
 }
 
 build_librdkafka_test() {
@@ -74,9 +76,8 @@ fetch_package_lists() {
 
 install_packages
 fetch_package_lists
-copy_jars oracle
-copy_jars java
-compile_java
+for name in oracle java; do copy_jars "$name"; done
+compile_java java "$out/java/lib/*"
 make_venv
 build_librdkafka_test
 say "ready"

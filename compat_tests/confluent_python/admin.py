@@ -4,7 +4,8 @@ from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPart
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, OffsetSpec, ResourceType
 
 from confluent_python.groups import Member, produce_numbers
-from confluent_python.support import BROKER, PARTITIONS, WAIT_SECONDS, admin, create_topic, partitions_of, require, until
+from confluent_python.support import admin, create_topic, partitions_of
+from python_clients.support import BROKER, PARTITIONS, WAIT_SECONDS, require, until
 
 
 def result(futures: dict):

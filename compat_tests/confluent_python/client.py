@@ -10,8 +10,8 @@ import sys
 sys.path[0] = str(pathlib.Path(__file__).resolve().parent.parent)
 
 from confluent_python import admin, crash, groups, records  # noqa: E402
-from confluent_python.support import failures, run_test  # noqa: E402
 from harness.context import CODECS  # noqa: E402
+from python_clients.support import failures, run_test  # noqa: E402
 
 
 def run_tests():

@@ -6,8 +6,9 @@ import sys
 
 from confluent_kafka import Producer
 
-from confluent_python.support import BROKER, OUT, SEED, WAIT_SECONDS, check_content, create_topic, read_all, require
+from confluent_python.support import check_content, create_topic, read_all
 from harness.records import headers_of, key_of, value_of
+from python_clients.support import BROKER, OUT, SEED, WAIT_SECONDS, require
 
 TOTAL = int(os.environ["WEIR_CRASH_TOTAL"])
 GATE = int(os.environ["WEIR_CRASH_GATE"])

@@ -2,7 +2,8 @@
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from confluent_python.support import BROKER, PARTITIONS, WAIT_SECONDS, create_topic, require, until
+from confluent_python.support import create_topic
+from python_clients.support import BROKER, PARTITIONS, WAIT_SECONDS, require, until
 
 THIRD = 3_000
 

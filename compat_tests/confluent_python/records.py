@@ -2,9 +2,9 @@
 
 from confluent_kafka import Producer
 
-from confluent_python.support import BROKER, COUNT, OUT, PARTITIONS, SEED, WAIT_SECONDS
-from confluent_python.support import admin, check_content, create_topic, read_all, require, until
+from confluent_python.support import admin, check_content, create_topic, read_all
 from harness.records import headers_of, key_of, value_of
+from python_clients.support import BROKER, COUNT, OUT, PARTITIONS, SEED, WAIT_SECONDS, require, until
 
 
 def metadata():
