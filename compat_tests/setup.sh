@@ -76,8 +76,9 @@ fetch_package_lists() {
 
 install_packages
 fetch_package_lists
-for name in oracle java; do copy_jars "$name"; done
+for name in oracle java console_tools; do copy_jars "$name"; done
 compile_java java "$out/java/lib/*"
+compile_java console_tools "$out/console_tools/lib/*:$out/oracle/lib/*"
 make_venv
 build_librdkafka_test
 say "ready"

@@ -28,6 +28,10 @@ class Deadline:
     def passed(self) -> bool:
         return self.left == 0.0
 
+    def pause(self, seconds: float = 0.05):
+        """Between two looks at a condition."""
+        time.sleep(min(seconds, self.left))
+
 
 class Child:
     """One process whose stdout and stderr go to `log`. With `watch`, its stdout lines go to that callable instead."""
