@@ -38,13 +38,13 @@ copy_jars() {  # NAME
   [ "$(ls "$lib" | wc -l)" = "$(wc -l <"$sums")" ] || { say "jars beyond those in $sums"; exit 1; }
 }
 
-compile_java() {  # NAME CLASS_PATH
-  local classes=$out/$1/classes
-  if [ -d "$classes" ] && [ -z "$(find "$here/$1/src" -newer "$classes" -name '*.java')" ]; then return; fi
+compile_java() {  # NAME CLASS_PATH more sources...
+  local classes=$out/$1/classes sources=("$here/$1"/src/*.java "${@:3}")
+  if [ -d "$classes" ] && [ -z "$(find "${sources[@]}" -newer "$classes")" ]; then return; fi
   say "compiling the Java sources of $1"
   rm -rf "$classes"
   mkdir -p "$classes"
-  javac -Xlint:all,-path -Werror -d "$classes" -cp "$2" "$here/$1"/src/*.java
+  javac -Xlint:all,-path -Werror -d "$classes" -cp "$2" "${sources[@]}"
 }
 
 # One environment for all Python clients of today; what two of them need stands in one list only.
@@ -57,6 +57,24 @@ make_venv() {
   python3 -m venv "$venv"
   "$venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes "${locks[@]/#/--requirement=}"
   cat "${locks[@]}" >"$venv/installed.lock"
+}
+
+# Old releases shadow the new ones at run time: kafka-python by PYTHONPATH, librdkafka (out of a Python wheel) by LD_LIBRARY_PATH.
+unpack_old() {  # NAME pip options...
+  local name=$1 lock=$here/$1/requirements.lock lib=$out/$1/lib
+  shift
+  if cmp -s "$lock" "$lib/installed.lock"; then return; fi
+  say "fetching $name"
+  rm -rf "$lib"
+  "$out/venv/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes --only-binary :all: --target "$lib" "$@" -r "$lock"
+  cp "$lock" "$lib/installed.lock"
+}
+
+unpack_old_librdkafka() {
+  [ "$(uname -m)" = x86_64 ] || return 0
+  unpack_old old_librdkafka --python-version 3.10
+  (cd "$out/old_librdkafka/lib" && ln -sf confluent_kafka.libs/librdkafka-*.so.1 librdkafka.so.1)
+  gcc -shared -fPIC -o "$out/old_librdkafka/lib/libmissing.so" "$here/old_librdkafka/missing.c"
 }
 
 build_librdkafka_test() {
@@ -76,9 +94,12 @@ fetch_package_lists() {
 
 install_packages
 fetch_package_lists
-for name in oracle java console_tools; do copy_jars "$name"; done
+for name in oracle java old_java console_tools; do copy_jars "$name"; done
 compile_java java "$out/java/lib/*"
 compile_java console_tools "$out/console_tools/lib/*:$out/oracle/lib/*"
+compile_java old_java "$out/old_java/lib/*" "$here"/java/src/{Support,Records,Member,ProduceTests,GroupTests}.java
 make_venv
+unpack_old old_kafka_python
+unpack_old_librdkafka
 build_librdkafka_test
 say "ready"

@@ -9,7 +9,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClient;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -27,7 +27,7 @@ final class Support {
   static final Path OUT = Path.of(System.getenv("WEIR_OUT"));
   static final int PARTITIONS = 6;
   static final Duration WAIT = Duration.ofSeconds(60);
-  static final Admin ADMIN = Admin.create(Map.<String, Object>of("bootstrap.servers", BROKER));
+  static final AdminClient ADMIN = AdminClient.create(Map.<String, Object>of("bootstrap.servers", BROKER));
 
   private Support() {}
 
@@ -92,10 +92,32 @@ final class Support {
       return 0;
     }
     try {
-      return get(ADMIN.describeTopics(List.of(topic)).topicNameValues().get(topic)).partitions().size();
+      return get(Release.describeTopic(topic)).partitions().size();
     } catch (org.apache.kafka.common.errors.UnknownTopicOrPartitionException goneMeanwhile) {
       return 0;
     }
+  }
+
+  interface Test {
+    void run() throws Exception;
+  }
+
+  static int failures;
+
+  /** Runs one test and tells its verdict in the line protocol of harness/program.py. */
+  static void test(String name, Test body) {
+    final long start = System.nanoTime();
+    String detail = "";
+    try {
+      body.run();
+    } catch (Wrong wrong) {
+      detail = wrong.getMessage();
+    } catch (Exception thrown) {
+      detail = thrown + " at " + thrown.getStackTrace()[0];
+    }
+    failures += detail.isEmpty() ? 0 : 1;
+    final double seconds = (System.nanoTime() - start) / 1e9;
+    System.out.println(String.format("TEST %s %s %.1f %s", name, detail.isEmpty() ? "PASS" : "FAIL", seconds, detail.replace("\n", " | ")).strip());
   }
 
   static KafkaProducer<byte[], byte[]> producer(Map<String, String> config) {
