@@ -15,6 +15,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import typing
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'compat_tests'))
@@ -31,14 +32,29 @@ WEIR = ROOT / 'build' / 'release' / 'weir'
 CONNECTIONS = 6
 PARTITIONS = 6
 
-# name, loadgen options, megabytes a run, what is asked: MB/s at least this ratio, CPU per GB at most this ratio
+
+
+class Work(typing.NamedTuple):
+    title: str
+    shape: str  # each shape of batches has a topic of its own
+    options: list
+    megabytes: int  # a run
+    speed_asked: float  # MB/s at least this ratio
+    cpu_asked: typing.Optional[float]  # CPU per GB at most this ratio
+
+
+# A fetch reads a topic that was written in the same pair again and again: from the caches of the broker and the kernel.
+FETCH = ['--fetch', '--window', '1', '--fetch-bytes']
 WORK = [
-    ('1 KiB records singly, 5 in flight', ['--records', '1', '--window', '5'], 60, 1.0, 0.5),
-    ('16 KB batches, 5 in flight', ['--records', '15', '--window', '5'], 400, 1.0, 0.5),
-    ('0.9 MB batches, 3 in flight', ['--records', '880', '--window', '3'], 800, 1.0, None),
-    ('fetch from cache, 1 MB', ['--fetch', '--window', '1', '--fetch-bytes', '1048576'], 1500, 0.9, None),
-    ('fetch of 0.9 MB batches, 10 MB', ['--fetch', '--window', '1', '--fetch-bytes', '10485760'], 1500, 0.9, None),
+    Work('1 KiB records singly, 5 in flight', '1k', ['--records', '1', '--window', '5'], 60, 1.0, 0.5),
+    Work('16 KB batches, 5 in flight', '16k', ['--records', '15', '--window', '5'], 400, 1.0, 0.5),
+    Work('0.9 MB batches, 3 in flight', '900k', ['--records', '880', '--window', '3'], 800, 1.0, None),
+    Work('fetch 1 MB of 1 KiB batches', '1k', [*FETCH, '1048576'], 1000, 1.0, None),
+    Work('fetch 1 MB of 16 KB batches', '16k', [*FETCH, '1048576'], 2000, 1.0, None),
+    Work('fetch 1 MB of 0.9 MB batches', '900k', [*FETCH, '1048576'], 2000, 0.9, None),
+    Work('fetch 10 MB of 0.9 MB batches', '900k', [*FETCH, '10485760'], 2000, 0.9, None),
 ]
+SHAPES = sorted({work.shape for work in WORK})
 
 
 def cpu_seconds(pid):
@@ -86,16 +102,19 @@ def await_leaders(broker, name):
 
 def run_pair(number, pair, results):
     """Each piece of work on both brokers; who is first alternates."""
-    name = f'bench-{number}'
+    names = {shape: f'bench-{number}-{shape}' for shape in SHAPES}
     for broker in pair:
-        topic(broker, 'create', name)
+        for name in names.values():
+            topic(broker, 'create', name)
     order = pair if number % 2 == 0 else pair[::-1]
-    for title, options, megabytes, _, _ in WORK:
+    for work in WORK:
         for broker in order:
-            results[title][broker.kind].append(load(broker, name, options, megabytes))
-            print(f'pair {number} {broker.kind:6} {title}: {results[title][broker.kind][-1]}', flush=True)
+            done = load(broker, names[work.shape], work.options, work.megabytes)
+            results[work.title][broker.kind].append(done)
+            print(f'pair {number} {broker.kind:6} {work.title}: {done}', flush=True)
     for broker in pair:
-        topic(broker, 'delete', name)
+        for name in names.values():
+            topic(broker, 'delete', name)
 
 
 def spread(values, digits):
@@ -121,7 +140,7 @@ def report(results, pair, pairs):
         'the two cores, so MB/s of the cheaper broker is bounded by it.', '',
         '| work | Kafka MB/s | Weir MB/s | Weir/Kafka | asked | Kafka CPU s/GB | Weir CPU s/GB | Weir/Kafka | asked |',
         '| --- | --- | --- | --- | --- | --- | --- | --- | --- |']
-    for title, _, _, speed_asked, cpu_asked in WORK:
+    for title, _, _, _, speed_asked, cpu_asked in WORK:
         w, k = results[title]['weir'], results[title]['kafka']
         speed, cost = ratio(w, k, 'mb_s'), ratio(w, k, 'cpu_gb')
         lines.append(
@@ -152,11 +171,11 @@ def main():
     weir = brokers.make_broker('weir', 'bench', WEIR, settings | {'mq.flush': 'async'})
     kafka = brokers.make_broker('kafka', 'bench', WEIR, settings)
     pair = (weir, kafka)
-    results = {title: {'weir': [], 'kafka': []} for title, *_ in WORK}
+    results = {work.title: {'weir': [], 'kafka': []} for work in WORK}
     try:
         for broker in pair:
             broker.start()
-        warm_up = {title: {'weir': [], 'kafka': []} for title, *_ in WORK}
+        warm_up = {work.title: {'weir': [], 'kafka': []} for work in WORK}
         run_pair(-1, pair, warm_up)  # the JVM compiles; thrown away
         for number in range(options.pairs):
             run_pair(number, pair, results)

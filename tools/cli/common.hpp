@@ -30,6 +30,17 @@ struct ServerOptions {
   [[nodiscard]] std::unique_ptr<client::Blocking> open() const;
 };
 
+// A verb below `parent` that talks to a broker: `run(*options)` when it was named.
+template <class Options, class Run>
+CLI::App* add_subcommand(Commands& commands, CLI::App& parent, const char* name, const char* help,
+                         const std::shared_ptr<Options>& options, Run run) {
+  auto* command = parent.add_subcommand(name, help);
+  options->server.add_to(*command);
+  options->server.add_json(*command);
+  command->callback([&commands, options, run] { commands.chosen = [options, run] { return run(*options); }; });
+  return command;
+}
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 // An option that takes NAME=VALUE and may be repeated. `same line` so that a positional behind it is not swallowed.
 CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into,

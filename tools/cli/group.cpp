@@ -19,7 +19,6 @@ struct GroupOptions {
   std::string to_time;
   std::optional<std::int64_t> shift_by;
 };
-using Options = std::shared_ptr<GroupOptions>;
 
 int list(const GroupOptions& options) {
   const auto broker = options.server.open();
@@ -341,30 +340,20 @@ int reset(const GroupOptions& options) {
   return print_plan(options, *committed, plan);
 }
 
-template <class Run>
-CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options,
-              Run run) {
-  auto* command = parent.add_subcommand(name, help);
-  options->server.add_to(*command);
-  options->server.add_json(*command);
-  command->callback([&commands, options, run] { commands.chosen = [options, run] { return run(*options); }; });
-  return command;
-}
-
 }  // namespace
 
 void add_group(Commands& commands) {
   const auto options = std::make_shared<GroupOptions>();
   auto* group = commands.app.add_subcommand("group", "List, describe and reset consumer groups");
   group->require_subcommand(1);
-  add(commands, *group, "list", "All groups with their state", options, list);
+  add_subcommand(commands, *group, "list", "All groups with their state", options, list);
   auto* description =
-      add(commands, *group, "describe", "Members, and for each partition the committed offset, the end and the lag",
-          options, describe);
+      add_subcommand(commands, *group, "describe",
+                     "Members, and for each partition the committed offset, the end and the lag", options, describe);
   description->add_option("GROUP", options->group, "The group")->required();
-  auto* resetting =
-      add(commands, *group, "reset",
-          "Move the committed offsets of a group without members; a dry run unless --execute", options, reset);
+  auto* resetting = add_subcommand(commands, *group, "reset",
+                                   "Move the committed offsets of a group without members; a dry run unless --execute",
+                                   options, reset);
   resetting->add_option("GROUP", options->group, "The group; with --topic it need not be there yet")->required();
   add_list(*resetting, "--topic", options->topics, "Only this topic; may be repeated (default: all that have commits)");
   resetting->add_flag("--execute", options->execute, "Commit, instead of only showing what would be");

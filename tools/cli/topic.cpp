@@ -25,7 +25,6 @@ struct TopicOptions {
   bool if_not_exists = false;
   bool internal = false;
 };
-using Options = std::shared_ptr<TopicOptions>;
 
 struct ConfigValue {
   std::string name;
@@ -288,37 +287,29 @@ int config(const TopicOptions& options) {
   return kDone;
 }
 
-template <class Run>
-CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options,
-              Run run) {
-  auto* command = parent.add_subcommand(name, help);
-  options->server.add_to(*command);
-  options->server.add_json(*command);
-  command->callback([&commands, options, run] { commands.chosen = [options, run] { return run(*options); }; });
-  return command;
-}
-
 }  // namespace
 
 void add_topic(Commands& commands) {
   const auto options = std::make_shared<TopicOptions>();
   auto* topic = commands.app.add_subcommand("topic", "List, create, describe, delete and configure topics");
   topic->require_subcommand(1);
-  auto* listing = add(commands, *topic, "list", "Names and partition counts of all topics", options, list);
+  auto* listing = add_subcommand(commands, *topic, "list", "Names and partition counts of all topics", options, list);
   listing->add_flag("--internal", options->internal, "Topics that the broker keeps for itself too");
-  auto* creation = add(commands, *topic, "create", "Create a topic", options, create);
+  auto* creation = add_subcommand(commands, *topic, "create", "Create a topic", options, create);
   creation->add_option("NAME", options->name, "The new topic")->required();
   creation->add_option("--partitions", options->partitions, "How many (default: num.partitions of the broker)")
       ->check(CLI::Range(1, 1'000'000));
   add_pairs(*creation, "--config", options->configs, "A config of the topic; may be repeated");
   creation->add_flag("--if-not-exists", options->if_not_exists, "Say so and end with 0 when there is such a topic");
-  auto* description = add(commands, *topic, "describe",
-                          "Partitions with leader and offsets, and configs set on the topic", options, describe);
+  auto* description =
+      add_subcommand(commands, *topic, "describe", "Partitions with leader and offsets, and configs set on the topic",
+                     options, describe);
   description->add_option("NAME", options->name, "The topic")->required();
-  auto* deletion =
-      add(commands, *topic, "delete", "Delete topics with all their records, without asking", options, remove);
+  auto* deletion = add_subcommand(commands, *topic, "delete", "Delete topics with all their records, without asking",
+                                  options, remove);
   deletion->add_option("NAME", options->names, "The topics")->required();
-  auto* configs = add(commands, *topic, "config", "Show all configs of a topic, or change some", options, config);
+  auto* configs =
+      add_subcommand(commands, *topic, "config", "Show all configs of a topic, or change some", options, config);
   configs->add_option("NAME", options->name, "The topic")->required();
   add_pairs(*configs, "--set", options->configs, "Set a config; may be repeated");
   add_list(*configs, "--unset", options->unset,

@@ -92,6 +92,7 @@ def main():
     options = parser.parse_args()
     totals = Totals()
     command_suite(totals, 'repository rules', [sys.executable, 'tools/tidy.py'])
+    command_suite(totals, 'format (./dev format mends it)', ['bash', '-c', "git ls-files '*.cpp' '*.hpp' | xargs clang-format-19 --dry-run -Werror"])
     command_suite(totals, 'message generator', [sys.executable, 'tools/gen_messages/test_gen_messages.py'])
     command_suite(totals, 'repository rules themselves', [sys.executable, 'tools/tidy_test.py'])
     command_suite(totals, 'docs/OPERATING.md is up to date', [sys.executable, 'tools/gen_operating.py', '--check'])

@@ -29,7 +29,7 @@ Response read_answer(const SharedBytes& frame, std::int16_t version) {
 }
 }  // namespace
 
-std::vector<std::byte> make_batch(const BatchShape& shape, std::uint64_t seed) {
+std::vector<std::byte> make_batch(const BatchShape& shape, std::uint64_t seed, Millis timestamp) {
   Random random{seed};
   protocol::RecordBatchBuilder builder;
   std::vector<std::byte> value(shape.record_bytes);
@@ -38,7 +38,7 @@ std::vector<std::byte> make_batch(const BatchShape& shape, std::uint64_t seed) {
       value[at] = at < value.size() / 2 ? static_cast<std::byte>(random.below(256))
                                         : static_cast<std::byte>(kText[at % kText.size()]);
     }
-    builder.append({.value = Bytes{value}, .timestamp = 1'700'000'000'000});
+    builder.append({.value = Bytes{value}, .timestamp = timestamp});
   }
   auto batch = builder.build();
   WEIR_CHECK(batch.has_value());

@@ -15,8 +15,9 @@ struct BatchShape {
   std::size_t record_bytes = 1024;
 };
 
-// Half random bytes, half repeating text, so that codecs find something and not too much.
-std::vector<std::byte> make_batch(const BatchShape& shape, std::uint64_t seed);
+// Half random bytes, half repeating text, so that codecs find something and not too much. `timestamp` is of all
+// records; one far in the past makes brokers drop them by age.
+std::vector<std::byte> make_batch(const BatchShape& shape, std::uint64_t seed, Millis timestamp);
 // Produce version 9 / Fetch version 12, by topic name: the newest that both Kafka and Weir take without topic ids.
 std::vector<std::byte> produce_frame(const std::string& topic, std::int32_t partition, std::int16_t acks,
                                      std::vector<std::byte> batch);

@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   plan.to = *at;
-  const auto batch_bytes = static_cast<std::int64_t>(loadgen::make_batch(plan.shape, 1).size());
+  const auto batch_bytes = static_cast<std::int64_t>(loadgen::make_batch(plan.shape, 1, 0).size());
   shared.requests_left = std::max<std::int64_t>(1, total_mb * 1'000'000 / batch_bytes);
   shared.bytes_left = total_mb * 1'000'000;
   auto totals = loadgen::run(plan, shared, connections, limit_ms);

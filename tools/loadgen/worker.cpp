@@ -1,5 +1,7 @@
 #include "tools/loadgen/worker.hpp"
 
+#include "protocol/errors.hpp"
+
 namespace weir::loadgen {
 namespace {
 constexpr Millis kFetchWaitMs = 100;
@@ -13,7 +15,7 @@ Worker::Worker(const Plan& plan, Shared& shared, const Clock& clock, std::int32_
   if (plan.fetch) {
     return;
   }
-  const auto batch = make_batch(plan.shape, static_cast<std::uint64_t>(number) + 1);
+  const auto batch = make_batch(plan.shape, static_cast<std::uint64_t>(number) + 1, clock.wall_ms());
   batch_bytes_ = static_cast<std::int64_t>(batch.size());
   for (std::int32_t p = 0; p < plan.partitions; ++p) {
     frames_.push_back(produce_frame(plan.topic, p, plan.acks, batch));
@@ -104,8 +106,8 @@ void Worker::on_frame(const SharedBytes& frame) {
   tally_.latencies_us.push_back(static_cast<std::uint32_t>((clock_.monotonic_ns() - request.sent_ns) / kNanosPerMicro));
   if (plan_.fetch) {
     on_fetched(frame, request.partition);
-  } else if (read_produce_answer(frame).error != 0) {
-    ++tally_.errors;
+  } else if (const auto error = read_produce_answer(frame).error; error != 0) {
+    note_error(error, request.partition);
   } else {
     tally_.bytes += batch_bytes_;
   }
@@ -115,7 +117,7 @@ void Worker::on_frame(const SharedBytes& frame) {
 void Worker::on_fetched(const SharedBytes& frame, std::int32_t partition) {
   const auto answer = read_fetch_answer(frame);
   if (answer.error != 0) {
-    ++tally_.errors;
+    note_error(answer.error, partition);
   }
   tally_.bytes += static_cast<std::int64_t>(answer.bytes);
   shared_.bytes_left.fetch_sub(static_cast<std::int64_t>(answer.bytes), std::memory_order_relaxed);
@@ -124,8 +126,15 @@ void Worker::on_fetched(const SharedBytes& frame, std::int32_t partition) {
     next = answer.next_offset;
   }
   if (answer.high_watermark >= 0 && next >= answer.high_watermark) {
-    next = 0;
-  }  // read it again: it is in cache
+    next = 0;  // read it again: it is in cache
+  }
+}
+
+void Worker::note_error(std::int16_t error, std::int32_t partition) {
+  if (tally_.errors++ == 0) {
+    std::fprintf(stderr, "loadgen: partition %d of %s answers %s\n", partition, plan_.topic.c_str(),
+                 std::string(protocol::to_string(static_cast<protocol::ErrorCode>(error))).c_str());
+  }
 }
 
 void Worker::finish() {

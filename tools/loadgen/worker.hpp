@@ -54,6 +54,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   void read_more();
   void on_frame(const SharedBytes& frame);
   void on_fetched(const SharedBytes& frame, std::int32_t partition);
+  void note_error(std::int16_t error, std::int32_t partition);  // tells the first one
   void finish();
 
   const Plan& plan_;
