@@ -18,7 +18,7 @@ Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream>
       reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
 
 Connection::~Connection() {
-  return_memory();
+  return_all_memory();
 }
 
 void Connection::start() {
@@ -191,7 +191,7 @@ bool Connection::hand_over(SharedBytes frame) {
   return !closed_;
 }
 
-void Connection::answer(std::uint64_t slot, BufferChain frame) {
+void Connection::answer(std::uint64_t slot, protocol::ResponseFrame frame) {
   if (closed_) {
     return;
   }
@@ -201,7 +201,10 @@ void Connection::answer(std::uint64_t slot, BufferChain frame) {
   answered.ready = true;
   services_.metrics.request_duration.observe_ns(answered.api_key,
                                                 services_.runtime.clock.monotonic_ns() - answered.taken_ns);
-  answered.frame = std::move(frame);
+  answered.frame = std::move(frame.bytes);
+  for (const auto code : frame.error_codes) {
+    services_.metrics.errors.add(code);
+  }
   services_.memory.release(std::exchange(answered.memory, 0));
   flush();
 }
@@ -259,12 +262,18 @@ void Connection::close() {
   if (progress_timer_ != 0) {
     loop_.timers().cancel(progress_timer_);
   }
-  return_memory();
+  return_all_memory();
   stream_->close();
   on_closed_(*this);
 }
 
-void Connection::return_memory() {
+void Connection::return_memory(std::uint64_t slot) {
+  if (!closed_ && slot >= first_slot_ && slot - first_slot_ < slots_.size()) {
+    services_.memory.release(std::exchange(slots_[slot - first_slot_].memory, 0));
+  }
+}
+
+void Connection::return_all_memory() {
   services_.memory.release(std::exchange(granted_bytes_, 0));
   for (auto& slot : slots_) {
     services_.memory.release(std::exchange(slot.memory, 0));

@@ -27,9 +27,10 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   ~Connection() override;
 
   void start();
-  void answer(std::uint64_t slot, BufferChain frame) override;
+  void answer(std::uint64_t slot, protocol::ResponseFrame frame) override;
   void close() override;
   void hold(std::uint64_t slot, bool held) override;
+  void return_memory(std::uint64_t slot) override;
 
  private:
   struct Slot {
@@ -48,7 +49,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   [[nodiscard]] bool may_take(std::int16_t api_key) const;
   bool acquire(std::size_t bytes);  // false: waits, take_frames() runs again when granted
   void flush();
-  void return_memory();
+  void return_all_memory();
   void arm_idle_timer();
   void arm_progress_timer();
 

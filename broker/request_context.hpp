@@ -33,10 +33,12 @@ struct RequestContext {
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
-  virtual void answer(std::uint64_t slot, BufferChain frame) = 0;  // an empty chain: nothing is sent (acks=0)
+  virtual void answer(std::uint64_t slot, protocol::ResponseFrame frame) = 0;  // no bytes: nothing is sent (acks=0)
   virtual void close() = 0;
   // While held, no later request of the connection is taken up: the order of this one is not fixed yet.
   virtual void hold(std::uint64_t slot, bool held) = 0;
+  // The request keeps nothing of its frame any more: its part of the request memory goes back before the answer.
+  virtual void return_memory(std::uint64_t slot) = 0;
 };
 
 // Answers exactly once. Dropped unanswered (a stop, a failed load) it closes the connection: the client sees it and
@@ -53,6 +55,12 @@ class ReplyBase {
   [[nodiscard]] bool wanted() const { return !sink_.expired(); }
   void hold_followers() { hold(true); }
   void release_followers() { hold(false); }
+  // For a request that waits: once it has let go of its frame, others may have the memory.
+  void return_memory() {
+    if (const auto sink = sink_.lock()) {
+      sink->return_memory(slot_);
+    }
+  }
   void close() {
     if (const auto sink = take()) {
       sink->close();
@@ -60,7 +68,7 @@ class ReplyBase {
   }
 
  protected:
-  void send(BufferChain frame) {
+  void send(protocol::ResponseFrame frame) {
     if (const auto sink = take()) {
       sink->answer(slot_, std::move(frame));
     }

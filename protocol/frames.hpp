@@ -8,13 +8,19 @@
 
 namespace weir::protocol {
 
+struct ResponseFrame {
+  BufferChain bytes;
+  std::vector<std::int16_t> error_codes;  // that are not 0, one for each field
+};
+
 // invalid_argument when `version` of the response cannot carry what it holds.
 template <class Response>
-Result<BufferChain> encode_response_frame(std::int32_t correlation_id, std::int16_t version, const Response& response) {
+Result<ResponseFrame> encode_response_frame(std::int32_t correlation_id, std::int16_t version,
+                                            const Response& response) {
   auto out = Writer::framed();
   write_response_header(out, Response::kApiKey, version, correlation_id);
   WEIR_TRY_VOID(encode(out, version, response));
-  return out.finish();
+  return ResponseFrame{out.finish(), out.take_error_codes()};
 }
 
 BufferChain request_frame(std::int16_t api_key, std::int16_t version, std::int32_t correlation_id,

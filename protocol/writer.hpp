@@ -43,10 +43,18 @@ class Writer {
   }
   // All that was written. The writer is empty afterwards.
   BufferChain finish();
+  [[nodiscard]] std::vector<std::int16_t> take_error_codes() { return std::move(error_codes_); }
 
   void write_bool(bool value) { write_number<std::int8_t>(value ? 1 : 0); }
   void write_int8(std::int8_t value) { write_number(value); }
   void write_int16(std::int16_t value) { write_number(value); }
+  // The fields that schemas call ErrorCode: what is not 0 is remembered, so that whoever sends the answer can count it.
+  void write_error_code(std::int16_t code) {
+    if (code != 0) {
+      error_codes_.push_back(code);
+    }
+    write_number(code);
+  }
   void write_int32(std::int32_t value) { write_number(value); }
   void write_int64(std::int64_t value) { write_number(value); }
   void write_uint16(std::uint16_t value) { write_number(value); }
@@ -129,6 +137,7 @@ class Writer {
   bool failed_ = false;
   Errc code_ = Errc::invalid_argument;
   std::string_view refused_field_;
+  std::vector<std::int16_t> error_codes_;
 };
 
 // Writes the tagged section of one struct: open(tag) in ascending order gives the writer of its payload, close() ends

@@ -135,6 +135,8 @@ class Emitter:
         if field.never_compact:
             return [f'{out}.write_nullable_short_string({member});']
         write = READ_PLAIN[field.type].replace('read_', 'write_')
+        if field.name == 'ErrorCode' and field.type == 'int16':
+            write = 'write_error_code'
         if not cpp.is_optional(field):
             return [f'{out}.{write}({member});']
         if field.type != 'records':

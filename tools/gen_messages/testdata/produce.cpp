@@ -193,7 +193,7 @@ void read(Reader& in, std::int16_t version, ProduceResponse::PartitionProduceRes
 
 void write(Writer& out, std::int16_t version, const ProduceResponse::PartitionProduceResponse& m) {
   out.write_int32(m.index);
-  out.write_int16(m.error_code);
+  out.write_error_code(m.error_code);
   out.write_int64(m.base_offset);
   out.write_int64(m.log_append_time_ms);
   if (version >= 5) {
