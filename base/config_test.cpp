@@ -31,7 +31,8 @@ TEST(ConfigRows, EachIsDescribedSortedAndHasADefaultThatItAllows) {
       }
     }
   }
-  EXPECT_EQ(config_rows().size(), 387U);
+  const auto ours = std::ranges::count_if(config_rows(), [](const auto& row) { return row.name.starts_with("mq."); });
+  EXPECT_EQ(std::ssize(config_rows()) - ours, 379) << "as many as Kafka 4.4 has";
 }
 
 TEST(Config, DefaultsAreOurIdentityAndLoadWithoutComplaint) {

@@ -150,6 +150,7 @@ std::string AdminHttp::metrics_text() const {
   metrics.log_segments.set(log.segments);
   metrics.log_read_only.set(log.read_only ? 1 : 0);
   metrics.image_bytes.set(log.image_bytes_used);
+  metrics.read_cache_bytes.set(log.read_cache_bytes_used);
   metrics.request_memory_bytes.set(static_cast<std::int64_t>(services_.memory.in_use()));
   const auto image = services_.controller.image();
   metrics.topics.set(static_cast<std::int64_t>(image->topic_count()));

@@ -65,9 +65,11 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .folder = data_folder_,
       .segment_bytes = config_.mq_segment_bytes,
       .image_bytes = config_.mq_image_bytes,
+      .read_cache_bytes = config_.mq_read_cache_bytes,
       .retention_check_ms = config_.log_retention_check_interval_ms,
       .boot_id = boot_id,
       .clean_start = folder_->clean_start(),
+      .metrics = &metrics_,
       .raise_epochs = [this](std::span<log::KnownPartition* const> partitions) { return raise_epochs(partitions); }};
   auto opened = log::CommitLog::open(std::move(options), runtime_, known, waiters_);
   if (!opened) {
@@ -75,6 +77,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
     return false;
   }
   log_ = std::move(*opened);
+  metrics_.log_damaged_entries.add(static_cast<std::uint64_t>(log_->statistics().recovery_damaged_ranges));
   groups_ = std::make_unique<GroupService>(config_, runtime_, *controller_, *log_, metrics_);
   controller_->add_listener(*this);
   services_ = std::make_unique<Services>(Services{.config = config_,

@@ -1,7 +1,7 @@
 // RequestMemory: the one budget for requests in flight (mq.request.memory.bytes). A request holds its frame's size from
-// the moment it is taken up until its answer is ready. Past the budget nobody takes up new requests, so sockets are not
-// read and TCP holds the clients back; who waits is served in order. Any thread; small critical sections, no callbacks
-// inside.
+// the moment it is taken up until its answer is ready, or until it waits without its frame. Past the budget nobody
+// takes up new requests, so sockets are not read and TCP holds the clients back; who waits is served in order. Any
+// thread; small critical sections, no callbacks inside.
 #pragma once
 
 #include <deque>

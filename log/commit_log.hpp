@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/metrics.hpp"
 #include "base/result.hpp"
 #include "base/runtime.hpp"
 #include "log/partition.hpp"
@@ -56,7 +57,8 @@ struct ReadLimits {
 };
 
 struct ReadOutcome {
-  BufferChain batches;      // whole batches, the first holds the asked offset (or is the next one after a gap)
+  BufferChain batches;  // whole batches, the first holds the asked offset (or is the next one after a gap)
+  std::size_t batch_count = 0;
   bool needs_disk = false;  // memory_only could not serve it: read again with may_block on the pool
 };
 
@@ -87,13 +89,15 @@ struct KnownPartition {
 };
 
 struct CommitLogOptions {
-  std::string folder;                      // the data folder; holds commitlog/, manifest, pool/
-  std::int64_t segment_bytes = 1LL << 30;  // at least 1 MiB
-  std::int64_t image_bytes = 64LL << 20;   // ring of 1 MiB blocks, taken when first filled
-  std::int64_t delta_bytes = 64LL << 20;   // index deltas: a scan after a crash reads at most about twice this
+  std::string folder;                          // the data folder; holds commitlog/, manifest, pool/
+  std::int64_t segment_bytes = 1LL << 30;      // at least 1 MiB
+  std::int64_t image_bytes = 64LL << 20;       // ring of 1 MiB blocks, taken when first filled
+  std::int64_t read_cache_bytes = 32LL << 20;  // of blocks of 128 KiB, taken when first filled
+  std::int64_t delta_bytes = 64LL << 20;       // index deltas: a scan after a crash reads at most about twice this
   Millis retention_check_ms = 300'000;
-  Uuid boot_id;              // differs after the machine restarted
-  bool clean_start = false;  // the last process said goodbye (clean-shutdown file)
+  Uuid boot_id;                // differs after the machine restarted; zero where that is not known
+  bool clean_start = false;    // the last process said goodbye (clean-shutdown file)
+  Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
   // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
   // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
   std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;
@@ -104,6 +108,7 @@ struct LogStatistics {
   std::int64_t segments = 0;
   std::int64_t disk_bytes = 0;
   std::int64_t image_bytes_used = 0;
+  std::int64_t read_cache_bytes_used = 0;
   bool read_only = false;
   // What the start found.
   std::int64_t recovery_scanned_bytes = 0;

@@ -22,11 +22,13 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
     : options_(std::move(options)),
       runtime_(runtime),
       observer_(observer),
+      meter_(options_.metrics, runtime.clock),
       image_(options_.image_bytes),
       appender_(limits_of(options_), image_, runtime.clock, *this),
-      writer_(appender_, image_, observer, *this),
-      keeper_(runtime.disk, runtime.pool, options_.folder, runtime.seed ^ 0x10c5eedULL, segments_, *this),
-      reader_(segments_, image_),
+      writer_(appender_, image_, meter_, observer, *this),
+      keeper_(runtime.disk, runtime.pool, options_.folder, runtime.seed ^ 0x10c5eedULL, segments_, meter_, *this),
+      read_cache_(options_.read_cache_bytes, image_),
+      reader_(segments_, image_, read_cache_),
       retention_(segments_, keeper_, runtime.clock) {}
 
 void CommitLog::Engine::post(Executor& on, Task task) {
@@ -212,6 +214,7 @@ LogStatistics CommitLog::Engine::statistics() const {
     numbers.disk_bytes += end != 0 ? end : std::max<std::int64_t>(0, numbers.written - member.segment->start());
   }
   numbers.image_bytes_used = image_.memory_bytes();
+  numbers.read_cache_bytes_used = read_cache_.memory_bytes();
   numbers.read_only = appender_.is_read_only();
   return numbers;
 }

@@ -75,11 +75,13 @@ class CommitLog::Engine final : public AppenderHooks,
   std::atomic<bool> is_abandoned_{false};
   std::atomic<bool> is_stopping_{false};
 
+  const LogMeter meter_;
   SegmentList segments_;
   Image image_;
   Appender appender_;
   Writer writer_;
   SegmentKeeper keeper_;
+  ReadCache read_cache_;
   LogReader reader_;
   Retention retention_;
 

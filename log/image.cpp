@@ -136,7 +136,7 @@ std::int64_t Image::memory_bytes() const {
 }
 
 bool ImageReader::seek(std::int64_t number) {
-  if (number != number_ || !block_) {
+  if (number != number_) {
     block_ = number >= 0 ? image_.find(number) : nullptr;
     number_ = number;
   }

@@ -68,7 +68,8 @@ class Image {
   LogPosition first_{0};  // where this life of the log began; nothing before it was ever here
 };
 
-// Looks into the image for one read; remembers the block it looked into last. Belongs to one thread.
+// Looks into the image for one read; remembers the block it looked into last, also that it was not there: a block that
+// is below a published end does not come back. Belongs to one thread.
 class ImageReader {
  public:
   explicit ImageReader(const Image& image) : image_(image) {}

@@ -6,22 +6,23 @@ namespace weir::log {
 namespace {
 constexpr std::uint32_t kHoldFrom = 4U << 10U;      // a smaller batch is copied: it must not pin a whole image block
 constexpr std::uint32_t kFileRunFrom = 16U << 10U;  // below it sendfile costs more than a copy
-constexpr std::size_t kWindow = 128U << 10U;        // read at once when batches are small
-constexpr std::size_t kCopyChunk = 256U << 10U;
+constexpr std::size_t kCopyChunkMin = 4U << 10U;
+constexpr std::size_t kCopyChunkMax = 256U << 10U;
 constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time lookup; it was accepted within limits
 
-// Puts batches one behind the other into a chain, small ones into common buffers.
+// Puts batches one behind the other into a chain, small ones into common memory, which grows with what is read.
 class ChainBuilder {
  public:
   MutableBytes room_for(std::size_t size) {
-    if (!buffer_.empty() && buffer_.size() + size > kCopyChunk) {
+    if (end_ + size > capacity_) {
       flush();
+      capacity_ = std::max(size, std::exchange(next_capacity_, std::min(4 * next_capacity_, kCopyChunkMax)));
+      memory_ = std::make_shared_for_overwrite<std::byte[]>(capacity_);
+      begin_ = end_ = 0;
     }
-    const auto at = buffer_.size();
-    buffer_.resize(at + size);
-    return MutableBytes{buffer_}.subspan(at);
+    return {memory_.get() + std::exchange(end_, end_ + size), size};
   }
-  void take_back(std::size_t size) { buffer_.resize(buffer_.size() - size); }
+  void take_back(std::size_t size) { end_ -= size; }
   template <class Piece>
   void append(Piece piece) {
     flush();
@@ -34,36 +35,17 @@ class ChainBuilder {
 
  private:
   void flush() {
-    if (!buffer_.empty()) {
-      chain_.append(SharedBytes::adopt(std::exchange(buffer_, {})));
+    if (begin_ < end_) {
+      chain_.append(SharedBytes{Bytes{memory_.get() + begin_, end_ - begin_}, memory_});
+      begin_ = end_;
     }
   }
-  std::vector<std::byte> buffer_;
   BufferChain chain_;
-};
-
-// Small reads of one file that lie near each other.
-class FileWindow {
- public:
-  Result<void> read(const Segment& segment, std::int64_t position, MutableBytes into) {
-    if (&segment != segment_ || position < position_ || position + std::ssize(into) > position_ + std::ssize(bytes_)) {
-      bytes_.resize(std::max(kWindow, into.size()));
-      WEIR_TRY(const auto count, segment.file().read_at(position, bytes_));
-      bytes_.resize(count);
-      segment_ = &segment;
-      position_ = position;
-      if (count < into.size()) {
-        return {Errc::corrupt, position};
-      }
-    }
-    std::memcpy(into.data(), bytes_.data() + (position - position_), into.size());
-    return {};
-  }
-
- private:
-  const Segment* segment_ = nullptr;
-  std::int64_t position_ = 0;
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<std::byte[]> memory_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;  // of what is not in chain_ yet
+  std::size_t end_ = 0;
+  std::size_t next_capacity_ = kCopyChunkMin;
 };
 
 // What the index says is at this place, and nothing else.
@@ -85,7 +67,7 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
   BatchCursor cursor{list_, partition};
   ChainBuilder chain;
   ImageReader image{image_};
-  FileWindow window;
+  CacheReader cache{cache_};
   std::vector<SharedBytes> held;
   std::size_t total = 0;
   WEIR_TRY(bool found, cursor.seek(from));
@@ -117,13 +99,14 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
         chain.append(FileRun{segment->file().handle(), entry.position, entry.size, segment});
       } else {
         const auto into = chain.room_for(entry.size);
-        WEIR_TRY_VOID(window.read(*segment, entry.position, into));
+        WEIR_TRY_VOID(cache.read(*segment, entry.position, into));
         if (!is_the_batch(into, entry)) {
           return {Errc::corrupt, cursor.position().value};
         }
       }
     }
     total += entry.size;
+    ++outcome.batch_count;
     WEIR_TRY(found, cursor.next());
   }
   outcome.batches = chain.finish();

@@ -1,4 +1,5 @@
-// LogReader: from an offset and limits to runs of whole batches: from the image without the disk, else from the files.
+// LogReader: from an offset and limits to runs of whole batches: from the image without the disk, else from the files,
+// small batches by way of the read cache.
 // Also the look into one batch that a time lookup needs. Any thread; in memory_only it never touches segment files.
 //
 // Small batches are copied side by side; larger ones go out without a copy, as a held image block or as a file run for
@@ -10,12 +11,14 @@
 #include "log/batch_cursor.hpp"
 #include "log/commit_log.hpp"
 #include "log/image.hpp"
+#include "log/read_cache.hpp"
 
 namespace weir::log {
 
 class LogReader {
  public:
-  LogReader(const SegmentList& list, const Image& image) : list_(list), image_(image) {}
+  LogReader(const SegmentList& list, const Image& image, ReadCache& cache)
+      : list_(list), image_(image), cache_(cache) {}
 
   Result<ReadOutcome> read(const LogPartition& partition, Offset from, const ReadLimits& limits, ReadFrom mode) const;
   Result<std::optional<TimestampAndOffset>> find_by_time(const LogPartition& partition, Millis timestamp,
@@ -28,6 +31,7 @@ class LogReader {
 
   const SegmentList& list_;
   const Image& image_;
+  ReadCache& cache_;
 };
 
 }  // namespace weir::log

@@ -35,7 +35,7 @@ class Recovery {
     WEIR_TRY_VOID(take_state_of_last_sealed());
     WEIR_TRY_VOID(take_unsealed(unsealed));
     out_.machine_restarted =
-        !out_.open && !keeper_.manifest().segments.empty() && last_boot_ != std::optional{options_.boot_id};
+        !out_.open && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));
@@ -55,6 +55,11 @@ class Recovery {
     Uuid boot_id;
     bool same_boot = false;
   };
+
+  // A machine that does not tell its boots apart may have restarted at any time.
+  [[nodiscard]] bool is_this_boot(const Uuid& boot_id) const {
+    return !boot_id.is_zero() && boot_id == options_.boot_id;
+  }
 
   // Prepared files that were never named, outputs of a death before an edit, files whose removal was cut short.
   Result<void> remove_unknown_files() {
@@ -86,7 +91,7 @@ class Recovery {
     Opened opened;
     WEIR_TRY(opened.size, file->size());
     opened.boot_id = header.boot_id;
-    opened.same_boot = header.boot_id == options_.boot_id;
+    opened.same_boot = is_this_boot(header.boot_id);
     opened.segment = std::make_shared<Segment>(id, header.seed, std::move(file), path,
                                                keeper_.segment_folder() + "/" + index_file_name(id));
     opened.segment->begin(header.start);

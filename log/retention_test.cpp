@@ -73,14 +73,16 @@ struct World {
   Runtime runtime;
   Surroundings around;
   SegmentList list;
-  SegmentKeeper keeper{disk, runtime.pool, "data", 5, list, around};
+  LogMeter meter{nullptr, runtime.clock};
+  SegmentKeeper keeper{disk, runtime.pool, "data", 5, list, meter, around};
   Image image{4 << 20};
+  ReadCache cache{0, image};
   std::int64_t end = 0;
 };
 
 TEST(Retention, APartitionMadeDuringAPassKeepsItsSegments) {
   World world;
-  const LogReader reader{world.list, world.image};
+  const LogReader reader{world.list, world.image, world.cache};
   Retention retention{world.list, world.keeper, world.runtime.clock};
   const auto old = world.partition(1);
   PartitionRules rules;

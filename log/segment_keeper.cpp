@@ -113,7 +113,7 @@ Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const Segmen
 Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool is_synced) {
   const auto& segment = snapshot.segment;
   if (!is_synced) {
-    auto synced = segment->file().sync();
+    auto synced = meter_.sync(segment->file());
     hooks_.segment_synced(synced);
     WEIR_TRY_VOID(std::move(synced));
   }

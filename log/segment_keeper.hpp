@@ -17,6 +17,7 @@
 
 #include "base/runtime.hpp"
 #include "log/group.hpp"
+#include "log/log_meter.hpp"
 #include "log/manifest.hpp"
 #include "log/segment.hpp"
 
@@ -34,8 +35,14 @@ class KeeperHooks {
 class SegmentKeeper {
  public:
   SegmentKeeper(Disk& disk, Executor& pool, std::string folder, std::uint64_t seed, SegmentList& list,
-                KeeperHooks& hooks)
-      : disk_(disk), pool_(pool), folder_(std::move(folder)), random_(seed), list_(list), hooks_(hooks) {}
+                const LogMeter& meter, KeeperHooks& hooks)
+      : disk_(disk),
+        pool_(pool),
+        folder_(std::move(folder)),
+        random_(seed),
+        list_(list),
+        meter_(meter),
+        hooks_(hooks) {}
 
   // Folders and manifest. Blocks.
   Result<void> open();
@@ -70,6 +77,7 @@ class SegmentKeeper {
   const std::string folder_;
   Random random_;  // jobs
   SegmentList& list_;
+  const LogMeter& meter_;
   KeeperHooks& hooks_;
 
   std::mutex manifest_mutex_;  // guards manifest_ once the roles run

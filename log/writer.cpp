@@ -62,7 +62,7 @@ Result<void> Writer::write_group(Group& group) {
   auto at = group.from - group.segment->start().value;
   for (const auto& piece : pieces_) {  // one call a block: larger buffered calls are slower
     const auto part = piece.view();
-    WEIR_TRY_VOID(group.segment->file().write_at(at.value, {&part, 1}));
+    WEIR_TRY_VOID(meter_.write_at(group.segment->file(), at.value, part));
     at += std::ssize(part);
   }
   pieces_.clear();
@@ -103,7 +103,7 @@ void Writer::publish_written(Group& group) {
     std::erase(unsynced_segments_, group.segment);
     bool is_synced = false;
     if (sync_is_wanted_ && keeper_syncs_ == 0) {
-      if (auto synced = group.segment->file().sync(); !synced) {
+      if (auto synced = meter_.sync(group.segment->file()); !synced) {
         fail(synced.error());
         return;
       }
@@ -120,7 +120,7 @@ void Writer::sync_if_wanted() {
     return;
   }
   for (const auto& segment : unsynced_segments_) {
-    if (auto synced = segment->file().sync(); !synced) {
+    if (auto synced = meter_.sync(segment->file()); !synced) {
       fail(synced.error());
       return;
     }

@@ -18,6 +18,7 @@
 #include "log/appender.hpp"
 #include "log/group.hpp"
 #include "log/image.hpp"
+#include "log/log_meter.hpp"
 
 namespace weir::log {
 
@@ -37,8 +38,8 @@ class WriterHooks {
 
 class Writer {
  public:
-  Writer(Appender& appender, Image& image, VisibilityObserver& observer, WriterHooks& hooks)
-      : appender_(appender), image_(image), observer_(observer), hooks_(hooks) {}
+  Writer(Appender& appender, Image& image, const LogMeter& meter, VisibilityObserver& observer, WriterHooks& hooks)
+      : appender_(appender), image_(image), meter_(meter), observer_(observer), hooks_(hooks) {}
 
   // Before the roles start: the segment that may have unsynced bytes (none after recovery) and where the log ends.
   void start(LogPosition end) {
@@ -69,6 +70,7 @@ class Writer {
 
   Appender& appender_;
   Image& image_;
+  const LogMeter& meter_;
   VisibilityObserver& observer_;
   WriterHooks& hooks_;
   std::atomic<bool> is_active_{false};

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <regex>
+#include <set>
 
 #include "protocol/errors.hpp"
 #include "protocol/gen/fetch.hpp"
@@ -68,6 +70,21 @@ class RequestsSim : public testing::Test {
     return call<FetchResponse>(request, version);
   }
 
+  // A fetch of the empty partition; returns when it waits there.
+  std::shared_ptr<log::Partition> leave_a_fetch_waiting(std::int32_t wait_max_ms) {
+    FetchRequest request{.max_wait_ms = wait_max_ms, .min_bytes = 1, .max_bytes = 1, .session_epoch = -1};
+    auto& topic = request.topics.emplace_back();
+    topic.topic = kTopic.name;
+    topic.partitions.push_back({.partition = 0, .partition_max_bytes = 1});
+    connection->call_version<FetchRequest, FetchResponse>(request, 12,
+                                                          [](const Result<client::Answered<FetchResponse>>&) {});
+    const auto& services = world->broker().services();
+    const auto id = services.controller.image()->find_topic(std::string_view{kTopic.name})->id;
+    auto partition = services.log.find({id, 0});
+    EXPECT_TRUE(world->run_until([&] { return partition->waiters.load() == 1; }, 1000));
+    return partition;
+  }
+
   Millis now() { return world->queue().clock().monotonic_ms(); }
 
   std::optional<World> world;
@@ -87,19 +104,15 @@ TEST_F(RequestsSim, AFetchThatIsFullDoesNotWaitForAMinimumThatCannotFit) {
 
 TEST_F(RequestsSim, AWaitingFetchWhoseClientHasLeftEndsSoon) {
   start();
-  FetchRequest request{
-      .max_wait_ms = std::numeric_limits<std::int32_t>::max(), .min_bytes = 1, .max_bytes = 1, .session_epoch = -1};
-  auto& topic = request.topics.emplace_back();
-  topic.topic = kTopic.name;
-  topic.partitions.push_back({.partition = 0, .partition_max_bytes = 1});
-  connection->call_version<FetchRequest, FetchResponse>(request, 12,
-                                                        [](const Result<client::Answered<FetchResponse>>&) {});
-  const auto& services = world->broker().services();
-  const auto id = services.controller.image()->find_topic(std::string_view{kTopic.name})->id;
-  const auto partition = services.log.find({id, 0});
-  ASSERT_TRUE(world->run_until([&] { return partition->waiters.load() == 1; }, 1000));
+  const auto partition = leave_a_fetch_waiting(std::numeric_limits<std::int32_t>::max());
   connection->close();
   EXPECT_TRUE(world->run_until([&] { return partition->waiters.load() == 0; }, 20'000));
+}
+
+TEST_F(RequestsSim, AFetchThatWaitsHoldsNoRequestMemory) {
+  start();
+  leave_a_fetch_waiting(30'000);
+  EXPECT_EQ(world->broker().services().memory.in_use(), 0U);
 }
 
 TEST_F(RequestsSim, AFetchOutOfRangeHasNoListOfAbortedTransactions) {
@@ -117,6 +130,41 @@ TEST_F(RequestsSim, TheZeroTopicIdIsUnknownAsAnId) {
   const auto answer = fetch(13, 0, 1, 1 << 20);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->response.responses.at(0).partitions.at(0).error_code, wire(ErrorCode::unknown_topic_id));
+}
+
+TEST_F(RequestsSim, OnlyAPowerCutRaisesTheEpochOfAPartitionThatIsNotSynced) {
+  start();
+  const SimTopic fast{"fast", 1};
+  ASSERT_TRUE(create_topic(*world, fast, {{"mq.flush", "async"}}));
+  const auto epoch = [&] {
+    const auto image = world->broker().services().controller.image();
+    return image->find_topic(std::string_view{fast.name})->partitions.at(0).leader_epoch.value;
+  };
+  world->crash(CrashMode::process_death);
+  ASSERT_TRUE(world->start_broker()) << world->why();
+  EXPECT_EQ(epoch(), 0);
+  world->crash(CrashMode::power_cut);
+  ASSERT_TRUE(world->start_broker()) << world->why();
+  EXPECT_EQ(epoch(), 1);
+}
+
+// What /metrics lists is counted: a row that stays 0 while there is work to count has been forgotten.
+TEST_F(RequestsSim, EveryCounterCounts) {
+  start();
+  ASSERT_EQ(produce(12).error_code, 0);
+  ASSERT_TRUE(fetch(12, 0, 1, 1 << 20));
+  ASSERT_TRUE(fetch(12, 99, 1, 1 << 20));  // an error code
+  const std::set<std::string_view> only_after_trouble{
+      "weir_unhandled_exceptions_total", "weir_connections_refused_total", "weir_log_damaged_entries_total"};
+  const auto text = prometheus_text(world->broker().services().metrics);
+  for (const auto& row : metric_rows()) {
+    if (row.kind == "Gauge" || only_after_trouble.contains(row.name)) {
+      continue;
+    }
+    // "name 3", "name{label} 3", or a histogram's "name_count 3"
+    const std::regex counted{"\n" + std::string{row.name} + "(_count)?(\\{[^}]*\\})? [1-9]"};
+    EXPECT_TRUE(std::regex_search(text, counted)) << row.name;
+  }
 }
 
 TEST_F(RequestsSim, ASequenceErrorTellsWhereTheLogStarts) {

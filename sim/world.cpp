@@ -23,7 +23,8 @@ World::World(std::uint64_t seed, WorldOptions options)
       disk_(random_.next()),
       network_(queue_, random_.next()),
       client_loop_(queue_),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      boot_id_(random_.uuid()) {
   network_.set_faults(options_.network);
   if (options_.wrap_disk) {
     wrapped_ = options_.wrap_disk(disk_);
@@ -42,7 +43,7 @@ bool World::start_broker() {
   process_ = std::make_unique<SimRuntime>(queue_, wrapped_ ? *wrapped_ : static_cast<Disk&>(disk_), network_,
                                           random_.next(), options_.io_loops);
   runtime_.emplace(process_->runtime());
-  broker_ = broker::Broker::start(options_.config, kDataFolder, Uuid{}, *runtime_, why_);
+  broker_ = broker::Broker::start(options_.config, kDataFolder, boot_id_, *runtime_, why_);
   return running();
 }
 
@@ -54,6 +55,9 @@ void World::crash(CrashMode mode) {
   broker_.reset();
   process_.reset();
   disk_.crash(random_.next(), mode);
+  if (mode == CrashMode::power_cut) {
+    boot_id_ = random_.uuid();
+  }
   if (wrapped_) {
     wrapped_ = options_.wrap_disk(disk_);
   }

@@ -70,6 +70,7 @@ class World {
   SimLoop client_loop_;
   WorldOptions options_;
   Endpoint address_{"127.0.0.1", 9092};
+  Uuid boot_id_;  // of the machine; a new one after a power cut
   std::string why_;
   std::unique_ptr<Disk> wrapped_;
   std::unique_ptr<SimRuntime> process_;

@@ -103,6 +103,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     const auto image = services_.controller.image();
     outcomes_.clear();
     bytes_ = 0;
+    batch_count_ = 0;
     failed_ = false;
     for (const auto& target : opened_.targets) {
       auto outcome = read_one(*image, target, mode);
@@ -157,6 +158,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     if (read->needs_disk) {
       return std::nullopt;
     }
+    batch_count_ += read->batch_count;
     data.records = std::move(read->batches);
     return Outcome{std::move(data), std::move(partition)};
   }
@@ -208,6 +210,8 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
         partitions.push_back(outcome.partition);
       }
     }
+    context_.frame = {};  // the targets are our own: a request that waits costs nobody the budget
+    reply_.return_memory();
     waiter_ = services_.waiters.of(context_.loop).wait(std::move(partitions), [self = shared_from_this()] {
       self->waiter_ = 0;
       self->stop_waiting();
@@ -258,6 +262,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
       topics.back().partitions.push_back(std::move(outcomes_[i].data));
     }
     services_.metrics.fetch_bytes.add(bytes_);
+    services_.metrics.fetch_batches.add(batch_count_);
     reply_(response);
   }
 
@@ -286,6 +291,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
   const bool by_id_;
   std::vector<Outcome> outcomes_;
   std::size_t bytes_ = 0;
+  std::size_t batch_count_ = 0;
   bool failed_ = false;
   FetchWaiters::Id waiter_ = 0;
   TimerQueue::TimerId timer_ = 0;

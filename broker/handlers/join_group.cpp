@@ -57,6 +57,7 @@ JoinGroupResponse to_response(const group::JoinAnswer& answer, std::int16_t vers
 }  // namespace
 
 void handle(RequestContext context, JoinGroupRequest request, Reply<JoinGroupResponse> reply) {
+  reply.return_memory();  // the event is a copy, and the answer may wait for as long as a rebalance takes
   context.services.groups.join(to_event(context, request), context.loop,
                                [reply = std::move(reply), version = context.api_version](
                                    const group::JoinAnswer& answer) mutable { reply(to_response(answer, version)); });

@@ -26,6 +26,7 @@ void handle(RequestContext context, SyncGroupRequest request, Reply<SyncGroupRes
   for (const auto& one : request.assignments) {
     event.assignments.push_back({one.member_id.str(), bytes_of(one.assignment)});
   }
+  reply.return_memory();  // the event is a copy, and the answer waits for the leader's
   context.services.groups.sync(std::move(event), context.loop,
                                [reply = std::move(reply)](const group::SyncAnswer& answer) mutable {
                                  SyncGroupResponse response;

@@ -1,0 +1,142 @@
+#include "log/read_cache.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weir::log {
+namespace {
+
+constexpr std::int64_t kBlock = ReadCache::kBlockBytes;
+
+// Every byte tells its position; reads are counted.
+class CountingFile final : public File {
+ public:
+  explicit CountingFile(std::int64_t size) : size_(size) {}
+  Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const override {
+    ++reads;
+    const auto count = std::clamp<std::int64_t>(size_ - position, 0, std::ssize(into));
+    for (std::int64_t i = 0; i < count; ++i) {
+      into[static_cast<std::size_t>(i)] = byte_at(position + i);
+    }
+    return static_cast<std::size_t>(count);
+  }
+  static std::byte byte_at(std::int64_t position) { return static_cast<std::byte>(position * 31 >> 3); }
+
+  Result<void> write_at(std::int64_t, std::span<const Bytes>) override { return Errc::unsupported; }
+  Result<void> sync() override { return Errc::unsupported; }
+  Result<void> truncate(std::int64_t size) override {
+    size_ = size;
+    return {};
+  }
+  Result<void> allocate(std::int64_t) override { return Errc::unsupported; }
+  [[nodiscard]] Result<std::int64_t> size() const override { return size_; }
+  [[nodiscard]] Result<SharedBytes> map() const override { return Errc::unsupported; }
+  [[nodiscard]] int handle() const override { return -1; }
+
+  mutable int reads = 0;
+
+ private:
+  std::int64_t size_;
+};
+
+class ReadCacheTest : public testing::Test {
+ protected:
+  ReadCacheTest() {
+    image.start_at({64 * kBlock});  // all of the file is written
+    segment.begin({4096});
+  }
+  std::vector<std::byte> read(CacheReader& reader, std::int64_t position, std::size_t size) {
+    std::vector<std::byte> bytes(size);
+    const auto done = reader.read(segment, position, bytes);
+    if (!done) {
+      return {};
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      EXPECT_EQ(bytes[i], CountingFile::byte_at(position + static_cast<std::int64_t>(i))) << position << "+" << i;
+    }
+    return bytes;
+  }
+
+  std::shared_ptr<CountingFile> file = std::make_shared<CountingFile>(32 * kBlock);
+  Image image{4 << 20};
+  ReadCache cache{8 * kBlock, image};
+  Segment segment{SegmentId{7}, {}, file, "f", "i"};
+};
+
+TEST_F(ReadCacheTest, BatchesThatLieNearCostOneReadABlockForAllReaders) {
+  CacheReader one{cache};
+  for (std::int64_t at = 0; at + 3000 < 3 * kBlock; at += 6000) {
+    read(one, at, 1000);
+  }
+  EXPECT_EQ(file->reads, 4) << "the first batch alone, then three blocks";
+  EXPECT_EQ(cache.memory_bytes(), 3 * kBlock);
+  CacheReader other{cache};
+  for (std::int64_t at = 3000; at + 3000 < 3 * kBlock; at += 6000) {
+    read(other, at, 1000);
+  }
+  EXPECT_EQ(file->reads, 4);
+}
+
+TEST_F(ReadCacheTest, BatchesThatLieFarApartAreReadAlone) {
+  CacheReader reader{cache};
+  for (int i = 0; i < 20; ++i) {
+    read(reader, i * kBlock, 1000);
+  }
+  EXPECT_EQ(file->reads, 20);
+  EXPECT_EQ(cache.memory_bytes(), 0);
+}
+
+TEST_F(ReadCacheTest, ABatchMayLieInTwoBlocks) {
+  CacheReader reader{cache};
+  read(reader, kBlock - 5000, 4000);
+  EXPECT_EQ(read(reader, kBlock - 1000, 3000).size(), 3000U);
+  EXPECT_EQ(file->reads, 3);
+}
+
+TEST_F(ReadCacheTest, WhatWasWrittenAfterABlockWasReadIsReadAnew) {
+  Image growing{4 << 20};
+  growing.start_at({4096 + 8192});  // of the file, 8192 bytes are written; what lies behind them may still change
+  ReadCache kept{8 * kBlock, growing};
+  CacheReader reader{kept};
+  read(reader, 0, 1000);
+  read(reader, 2000, 1000);
+  EXPECT_EQ(file->reads, 2);
+  growing.set_written({4096 + 20'000});
+  read(reader, 12'000, 1000);
+  EXPECT_EQ(file->reads, 3);
+  read(reader, 15'000, 1000);
+  EXPECT_EQ(file->reads, 3);
+  EXPECT_EQ(kept.memory_bytes(), kBlock);
+}
+
+TEST_F(ReadCacheTest, ABlockGivesWayToTheOneThatTakesItsPlace) {
+  CacheReader reader{cache};
+  for (std::int64_t at = 0; at < 20 * kBlock; at += 10'000) {
+    read(reader, at, 1000);
+  }
+  EXPECT_EQ(cache.memory_bytes(), 8 * kBlock);
+}
+
+TEST_F(ReadCacheTest, WithoutRoomItReadsAllTheSame) {
+  ReadCache none{kBlock - 1, image};
+  CacheReader reader{none};
+  for (std::int64_t at = 0; at + 3000 < 2 * kBlock; at += 3000) {
+    EXPECT_EQ(read(reader, at, 1000).size(), 1000U);
+  }
+  EXPECT_EQ(none.memory_bytes(), 0);
+}
+
+TEST_F(ReadCacheTest, AFileThatEndsTooSoonIsDamage) {
+  ASSERT_TRUE(file->truncate(10'000));
+  CacheReader reader{cache};
+  std::vector<std::byte> bytes(1000);
+  const auto alone = reader.read(segment, 9'500, bytes);
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, Errc::corrupt);
+  ASSERT_TRUE(reader.read(segment, 8'000, bytes));
+  const auto near = reader.read(segment, 9'500, bytes);
+  ASSERT_FALSE(near);
+  EXPECT_EQ(near.error().code, Errc::corrupt);
+}
+
+}  // namespace
+}  // namespace weir::log
