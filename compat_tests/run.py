@@ -25,7 +25,7 @@ from harness.context import SUITE_ITSELF, Context, check_expected  # noqa: E402
 from harness.results import Results  # noqa: E402
 
 # The longest first, so that the two lanes end at about the same time.
-SUITES = ("java", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka", "kcat", "cli", "hostile")
+SUITES = ("java", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka", "kcat", "cli", "hostile", "probes")
 LANES = 2
 
 
@@ -41,9 +41,10 @@ def arguments():
 
 
 def run_harness_tests(results: Results):
-    """The checker is trusted by everything below, so it is tested first, in the same run."""
+    """The checker and the codec are trusted by everything below, so they are tested first, in the same run."""
     outcome = unittest.TestResult()
-    unittest.defaultTestLoader.discover(str(paths.COMPAT / "harness"), "*_test.py", str(paths.COMPAT)).run(outcome)
+    for folder in ("harness", "raw"):
+        unittest.defaultTestLoader.discover(str(paths.COMPAT / folder), "*_test.py", str(paths.COMPAT)).run(outcome)
     bad = outcome.failures + outcome.errors
     ok = not bad and outcome.testsRun > 0
     results.report("harness", "unit_tests", ok, 0, bad[0][1] if bad else f"{outcome.testsRun} cases")

@@ -1,48 +1,12 @@
-"""Frames and batches made by hand, true and lying ones. Only what the hostile tests need; standard library only."""
+"""Frames made by hand, and bombs. Only what the hostile tests need; standard library only."""
 
 import socket
 import struct
 import zlib
 
+from raw.batches import batch, record, varint, xxh32  # noqa: F401
+
 PRODUCE, METADATA, API_VERSIONS, LIST_OFFSETS = 0, 3, 18, 2
-
-_TABLE = []
-for _i in range(256):
-    _c = _i
-    for _ in range(8):
-        _c = _c >> 1 ^ 0x82F63B78 if _c & 1 else _c >> 1
-    _TABLE.append(_c)
-
-
-def crc32c(data: bytes) -> int:
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = _TABLE[(crc ^ byte) & 255] ^ crc >> 8
-    return crc ^ 0xFFFFFFFF
-
-
-def varint(value: int) -> bytes:
-    value = (value << 1) ^ (value >> 63)
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def record(index: int, value: bytes) -> bytes:
-    body = b"\0" + varint(0) + varint(index) + varint(-1) + varint(len(value)) + value + varint(0)
-    return varint(len(body)) + body
-
-
-def batch(payload: bytes, count: int = 1, last_delta: int | None = None, codec: int = 0, crc: int | None = None,
-          length: int | None = None, magic: int = 2) -> bytes:
-    now = 1_700_000_000_000
-    tail = struct.pack(">hiqqqhii", codec, count - 1 if last_delta is None else last_delta, now, now, -1, -1, -1, count)
-    tail += payload
-    rest = struct.pack(">ibI", -1, magic, crc32c(tail) if crc is None else crc) + tail
-    return struct.pack(">qi", 0, len(rest) if length is None else length) + rest
 
 
 def header(key: int, version: int, correlation: int) -> bytes:
@@ -165,29 +129,10 @@ def snappy_bomb(size: int) -> bytes:
     return bytes(out)
 
 
-def _xxh32(data: bytes) -> int:
-    """For the header checksum of an LZ4 frame; inputs below 16 bytes only."""
-    p1, p2, p3, p4, p5 = 2654435761, 2246822519, 3266489917, 668265263, 374761393
-    mask = 0xFFFFFFFF
-    h = (p5 + len(data)) & mask
-    at = 0
-    while at + 4 <= len(data):
-        h = (h + struct.unpack_from("<I", data, at)[0] * p3) & mask
-        h = ((h << 17 | h >> 15) & mask) * p4 & mask
-        at += 4
-    while at < len(data):
-        h = (h + data[at] * p5) & mask
-        h = ((h << 11 | h >> 21) & mask) * p1 & mask
-        at += 1
-    h = (h ^ h >> 15) * p2 & mask
-    h = (h ^ h >> 13) * p3 & mask
-    return h ^ h >> 16
-
-
 def lz4_bomb(size: int) -> bytes:
     """Frame format, independent blocks of 4 MB; each is one literal and one long match."""
     descriptor = bytes([0x60, 0x70])
-    out = struct.pack("<I", 0x184D2204) + descriptor + bytes([_xxh32(descriptor) >> 8 & 0xFF])
+    out = struct.pack("<I", 0x184D2204) + descriptor + bytes([xxh32(descriptor) >> 8 & 0xFF])
 
     def block(literal: bytes, total: int) -> bytes:
         match = total - len(literal) - 5  # the last five bytes are literals

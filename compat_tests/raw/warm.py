@@ -1,0 +1,23 @@
+"""A fresh Kafka makes its coordinators at the first question; a case must not see that."""
+
+import time
+
+from raw.client import Connection
+
+_AGAIN = {14, 15, 16}
+
+
+def warm_up(port: int, seconds: float = 60):
+    connection = Connection(port)
+    groups = [f"warm-{index}" for index in range(64)]  # enough to meet each partition of the offsets topic
+    end = time.monotonic() + seconds
+    while True:
+        connection.call("FindCoordinator", 0, {"Key": "warm"})
+        described = connection.call("DescribeGroups", 0, {"Groups": groups})["Groups"]
+        producer = connection.call("InitProducerId", 0, {"TransactionalId": None, "TransactionTimeoutMs": 60_000})
+        if not _AGAIN & {group["ErrorCode"] for group in described} and producer["ErrorCode"] == 0:
+            break
+        if time.monotonic() > end:
+            raise TimeoutError("the coordinators did not come up")
+        time.sleep(0.05)
+    connection.close()
