@@ -16,6 +16,7 @@ from harness.broker import check_installed, make_broker  # noqa: E402
 from harness.results import require  # noqa: E402
 from probes import recording  # noqa: E402
 from probes.cases import admin, fetch, groups, handshake, idempotence, produce  # noqa: E402
+from raw.accepted import Accepted  # noqa: E402
 from raw.side import Side, differences, run_case  # noqa: E402
 from raw.warm import warm_up  # noqa: E402
 
@@ -60,12 +61,12 @@ def compare(recorded: dict, seen: dict) -> list[tuple]:
 
 
 def _not_accepted(accepted, name: str, found: list) -> list:
-    return [row for row in found if accepted is None or not accepted.fits(name, row[0], row[1], row[3])]
+    return [row for row in found if accepted is None or not accepted.find(name, row[0], row[1], row[3])]
 
 
 def run(context):
     recorded = recording.read()
-    accepted = recording.Accepted(recording.ACCEPTED.read_text()) if context.kind == "weir" else None
+    accepted = Accepted(recording.ACCEPTED.read_text()) if context.kind == "weir" else None
     cases = all_cases()
     with context.broker() as broker:
         warm_up(broker.port)
