@@ -10,7 +10,7 @@ std::uint64_t kernel_random() {
   return value;
 }
 
-RealRuntime::RealRuntime(std::size_t io_threads) : seed_(kernel_random()) {
+RealRuntime::RealRuntime(std::size_t io_threads, TcpBuffers accepted) : network_(accepted), seed_(kernel_random()) {
   WEIR_CHECK(io_threads > 0);
   for (std::size_t i = 0; i < io_threads; ++i) {
     io_.push_back(std::make_unique<IoThread>("weir-io-" + std::to_string(i), clock_));

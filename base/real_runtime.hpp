@@ -16,7 +16,7 @@ namespace weir {
 
 class RealRuntime {
  public:
-  explicit RealRuntime(std::size_t io_threads);
+  explicit RealRuntime(std::size_t io_threads, TcpBuffers accepted = {});
   ~RealRuntime() { stop(); }
   RealRuntime(const RealRuntime&) = delete;
   RealRuntime& operator=(const RealRuntime&) = delete;

@@ -124,13 +124,24 @@ class TcpListener final : public Listener {
   Endpoint bound_;
 };
 
-Result<OwnedSocket> bound_socket(const SocketAddress& address, std::uint16_t port) {
+// Before listen(): accepted sockets inherit them, and the window that is offered to a client depends on it.
+void set_buffers(int socket, const TcpBuffers& buffers) {
+  if (buffers.send_bytes > 0) {
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffers.send_bytes, sizeof(buffers.send_bytes));
+  }
+  if (buffers.receive_bytes > 0) {
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffers.receive_bytes, sizeof(buffers.receive_bytes));
+  }
+}
+
+Result<OwnedSocket> bound_socket(const SocketAddress& address, std::uint16_t port, const TcpBuffers& buffers) {
   OwnedSocket socket{new_socket(address)};
   const int on = 1;
   if (socket.get() < 0) {
     return Error{Errc::invalid_argument, errno};
   }
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  set_buffers(socket.get(), buffers);
   if (::bind(socket.get(), address.get(), address.size) != 0 || ::listen(socket.get(), kBacklog) != 0) {
     if (errno == EADDRINUSE) {
       return Error{Errc::in_use, port};
@@ -204,7 +215,7 @@ void connect_on(IoThread& loop, Result<std::vector<SocketAddress>> addresses, On
 }
 }  // namespace
 
-TcpNetwork::TcpNetwork() = default;
+TcpNetwork::TcpNetwork(TcpBuffers accepted) : accepted_(accepted) {}
 TcpNetwork::~TcpNetwork() = default;
 
 Result<std::unique_ptr<Listener>> TcpNetwork::listen(const Endpoint& at, std::vector<IoLoop*> loops,
@@ -213,7 +224,7 @@ Result<std::unique_ptr<Listener>> TcpNetwork::listen(const Endpoint& at, std::ve
   WEIR_TRY(const auto addresses, resolve(at, AddressUse::bind));
   Result<OwnedSocket> socket{Errc::not_found};
   for (const auto& address : addresses) {
-    socket = bound_socket(address, at.port);
+    socket = bound_socket(address, at.port, accepted_);
     if (socket || socket.error().code == Errc::in_use) {
       break;
     }

@@ -10,9 +10,17 @@
 
 namespace weir {
 
+// Kernel buffers of accepted sockets; -1: the kernel sizes them as it goes, up to megabytes a connection. Small ones
+// keep an answer that is sent from the page cache in the processor's caches until the reader has it: 10 MB answers to
+// six readers on loopback went from 2.1 to 3.0 GB/s.
+struct TcpBuffers {
+  std::int32_t send_bytes = -1;
+  std::int32_t receive_bytes = -1;
+};
+
 class TcpNetwork final : public Network {
  public:
-  TcpNetwork();
+  explicit TcpNetwork(TcpBuffers accepted = {});
   ~TcpNetwork() override;
 
   // A port taken is in_use, a name that nobody knows not_found, an address that is not ours invalid_argument (errno).
@@ -21,6 +29,7 @@ class TcpNetwork final : public Network {
   void connect(const Endpoint& to, IoLoop& loop, UniqueFunction<void(Result<std::unique_ptr<Stream>>)> done) override;
 
  private:
+  const TcpBuffers accepted_;
   std::mutex mutex_;
   std::unique_ptr<ThreadExecutor> resolver_;  // made for the first name that is not an address: looking it up may block
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Weir beside Apache Kafka on this machine: docs/BENCHMARKS.md.
 
-Both brokers run all the time, one is loaded at a time, in pairs whose order alternates; the load is the same raw-frame
+Both brokers run all the time, one is loaded at a time, in pairs whose order alternates, and each run begins with nothing
+left to write back; the load is the same raw-frame
 generator (build/release/loadgen) for both. A figure is the median of the pairs with its range; a ratio is taken pair by
 pair. The broker's own CPU seconds come from the kernel's count for its process. Kafka gets its own script's heap and
 collector options and a warm-up.
@@ -71,6 +72,7 @@ def resident_mib(pid):
 
 def load(broker, topic, options, megabytes):
     pid = broker.child.process.pid
+    os.sync()  # or a run would wait for the disk to take what the one before it wrote
     before = cpu_seconds(pid)
     done = subprocess.run([LOADGEN, '--to', broker.address, '--topic', topic, '--connections', str(CONNECTIONS),
                            '--partitions', str(PARTITIONS), '--total-mb', str(megabytes), *options],
