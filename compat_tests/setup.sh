@@ -9,8 +9,11 @@ mkdir -p "$out"
 say() { printf 'compat setup: %s\n' "$*"; }
 
 install_packages() {
-  local missing=()
-  for package in kcat librdkafka-dev libgtest-dev g++ cmake ninja-build pkg-config python3-venv openjdk-17-jdk-headless maven; do
+  local missing=() package wanted=(kcat librdkafka-dev libgtest-dev g++ cmake ninja-build pkg-config python3-venv
+    openjdk-17-jdk-headless maven)
+  # Any Go fetches the one we need, so one that came by another way than apt is as good.
+  command -v go >/dev/null || wanted+=(golang-go)
+  for package in "${wanted[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
   done
   [ ${#missing[@]} -eq 0 ] && return
@@ -84,6 +87,33 @@ build_librdkafka_test() {
   cmake --build "$out/cmake" --target compat_librdkafka >>"$out/cmake.log" 2>&1 || { cat "$out/cmake.log"; exit 1; }
 }
 
+# The Go clients need a newer Go than Debian 12 has. The one on PATH is taken if it is new enough; else it fetches this
+# toolchain, as a Go of today would do by itself: it is a module, checked against Go's checksum database.
+go_toolchain=go1.26.8
+find_go() {
+  local wanted have dir
+  wanted=go$(sed -n 's/^go //p' "$here/go/go.mod")
+  have=$(cd / && GOTOOLCHAIN=local go env GOVERSION)
+  go=go
+  [ "$(printf '%s\n' "$wanted" "$have" | sort -V | head -1)" = "$wanted" ] && return
+  say "fetching $go_toolchain"
+  dir=$(cd / && go mod download -json "golang.org/toolchain@v0.0.1-$go_toolchain.linux-$(go env GOARCH)" |
+    sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+  chmod +x "$dir"/bin/* "$dir"/pkg/tool/*/*  # a module has no executable files
+  go=$dir/bin/go
+}
+
+build_go_clients() {
+  local built=$out/go/built.sum go
+  if [ -f "$built" ] && [ -z "$(find "$here/go" -newer "$built" -type f)" ]; then return; fi
+  say "building the Go clients"
+  mkdir -p "$out/go"
+  find_go
+  export GOTOOLCHAIN=local
+  (cd "$here/go" && env -u GOROOT "$go" build -buildvcs=false -o "$out/go/" ./...)
+  cp "$here/go/go.sum" "$built"
+}
+
 # The real input of one suite is the text of apt's package lists; a fresh machine may not have them.
 fetch_package_lists() {
   [ "$(apt-cache dumpavail | head -c 20000000 | wc -c)" = 20000000 ] && return
@@ -102,4 +132,5 @@ make_venv
 unpack_old old_kafka_python
 unpack_old_librdkafka
 build_librdkafka_test
+build_go_clients
 say "ready"

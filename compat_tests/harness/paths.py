@@ -19,4 +19,5 @@ CONSOLE_TOOLS = f"{BUILD}/console_tools/lib/*:{ORACLE_JARS}/*"
 TOOLS_JVM = (*JAVA, "-cp", f"{BUILD}/console_tools/classes:{CONSOLE_TOOLS}", "Tools")
 VENV_PYTHON = BUILD / "venv" / "bin" / "python"
 LIBRDKAFKA_TEST = BUILD / "cmake" / "compat_librdkafka"
+GO_BIN = BUILD / "go"
 WEIR_DEFAULT = ROOT / "build" / "release" / "weir"

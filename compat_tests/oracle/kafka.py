@@ -44,7 +44,7 @@ def format_storage(config: pathlib.Path, log: pathlib.Path):
     cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     with open(log, "ab") as out:
         subprocess.run(
-            [*paths.JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.tools.StorageTool", "format", "-t", cluster_id, "-c", config],
+            [*paths.JAVA, "-cp", f"{paths.ORACLE_JARS}/*", "kafka.tools.StorageTool", "format", f"--cluster-id={cluster_id}", "-c", config],
             stdout=out, stderr=out, check=True, timeout=180,
         )
 
