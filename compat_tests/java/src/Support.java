@@ -113,7 +113,8 @@ final class Support {
     } catch (Wrong wrong) {
       detail = wrong.getMessage();
     } catch (Exception thrown) {
-      detail = thrown + " at " + thrown.getStackTrace()[0];
+      final StackTraceElement[] places = thrown.getStackTrace(); // errors of the broker have none
+      detail = thrown + (places.length > 0 ? " at " + places[0] : "");
     }
     failures += detail.isEmpty() ? 0 : 1;
     final double seconds = (System.nanoTime() - start) / 1e9;
@@ -123,6 +124,7 @@ final class Support {
   static KafkaProducer<byte[], byte[]> producer(Map<String, String> config) {
     final Properties all = new Properties();
     all.put("bootstrap.servers", BROKER);
+    all.putAll(Release.PRODUCER);
     all.putAll(config);
     return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
   }
