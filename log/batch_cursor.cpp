@@ -1,6 +1,32 @@
 #include "log/batch_cursor.hpp"
 
 namespace weir::log {
+namespace {
+
+std::int64_t overlap(Offset first, Offset end, Offset from, Offset to) {
+  return std::max<std::int64_t>(std::min(to, end) - std::max(from, first), 0);
+}
+
+template <class Entries>  // OffsetIndex or IndexSection
+std::int64_t count_entries(const Entries& entries, std::size_t size, bool has_gaps, Offset from, Offset to) {
+  if (size == 0) {
+    return 0;
+  }
+  if (!has_gaps) {
+    return overlap(entries.at(0).base_offset, entries.at(size - 1).last_offset + 1, from, to);
+  }
+  std::int64_t total = 0;
+  for (auto number = entries.find(from); number < size; ++number) {
+    const auto entry = entries.at(number);
+    if (entry.base_offset >= to) {
+      break;
+    }
+    total += overlap(entry.base_offset, entry.last_offset + 1, from, to);
+  }
+  return total;
+}
+
+}  // namespace
 
 // The open indexes first: what the keeper drops from them it has put into the version before.
 BatchCursor::BatchCursor(const SegmentList& list, const LogPartition& partition)
@@ -16,6 +42,10 @@ BatchCursor::BatchCursor(const SegmentList& list, const LogPartition& partition)
 }
 
 Result<bool> BatchCursor::seek(Offset offset) {
+  return enter(run_of(offset), offset);
+}
+
+std::size_t BatchCursor::run_of(Offset offset) const {
   const auto& members = version_->members;
   const auto sealed_end = members.begin() + static_cast<std::ptrdiff_t>(sealed_count_);
   // Every directory has the log end of every partition that lived then, so the first one beyond the offset is the
@@ -24,7 +54,7 @@ Result<bool> BatchCursor::seek(Offset offset) {
     const auto row = member.index->find(local_);
     return !row || row->next_offset <= offset;
   });
-  return enter(static_cast<std::size_t>(found - members.begin()), offset);
+  return static_cast<std::size_t>(found - members.begin());
 }
 
 Result<bool> BatchCursor::next() {
@@ -67,6 +97,47 @@ bool BatchCursor::stand_at(std::size_t number) {
   number_ = number;
   entry_ = is_sealed() ? section_.at(number) : open_[run_ - sealed_count_]->entries.at(number);
   return true;
+}
+
+std::optional<IndexRow> BatchCursor::row_of(std::size_t run) const {
+  return run < sealed_count_ ? version_->members[run].index->find(local_) : std::nullopt;
+}
+
+Result<std::int64_t> BatchCursor::count(Offset from, Offset to) {
+  std::int64_t total = 0;
+  if (from >= to) {
+    return total;
+  }
+  for (auto run = run_of(from); run < sealed_count_; ++run) {
+    const auto row = row_of(run);
+    if (row && row->first_offset >= to) {
+      return total;
+    }
+    if (row && row->entry_count > 0) {
+      WEIR_TRY(const auto more, count_sealed(run, *row, from, to));
+      total += more;
+    }
+  }
+  for (const auto& index : open_) {
+    const auto size = index->entries.size();  // before has_gaps()
+    total += count_entries(index->entries, size, index->entries.has_gaps(), from, to);
+  }
+  return total;
+}
+
+Result<std::int64_t> BatchCursor::count_sealed(std::size_t run, const IndexRow& row, Offset from, Offset to) {
+  // The running count rises over a segment by as many as its offsets, or something is missing there or just before. Of
+  // the oldest segment nobody knows where its count began: only a partition that never lacked anything can be told.
+  auto count_before = row.first_offset.value;
+  if (run > 0) {
+    const auto previous = row_of(run - 1);
+    count_before = previous ? previous->record_count : 0;
+  }
+  if (row.record_count - count_before == row.next_offset - row.first_offset) {
+    return overlap(row.first_offset, row.next_offset, from, to);
+  }
+  WEIR_TRY(const auto section, version_->members[run].index->section(row));
+  return count_entries(section, section.size(), true, from, to);
 }
 
 Result<bool> BatchCursor::skip_to_time(Millis timestamp) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "log/index_file.hpp"
@@ -19,6 +20,10 @@ class BatchCursor {
   // To the batch that holds `offset`, or the next one after it. False: there is none.
   Result<bool> seek(Offset offset);
   Result<bool> next();
+  // Data records at the offsets [from, to), as far as indexes know them: what a gap (damage) has swallowed is not
+  // counted. A segment without gaps costs one row; where the rows tell of a gap, its entries are walked. Leaves the
+  // cursor nowhere.
+  Result<std::int64_t> count(Offset from, Offset to);
   // To the first batch at or after the current one whose largest timestamp is at least `timestamp`.
   Result<bool> skip_to_time(Millis timestamp);
 
@@ -35,6 +40,9 @@ class BatchCursor {
  private:
   Result<bool> enter(std::size_t run, Offset offset);
   bool stand_at(std::size_t number);
+  [[nodiscard]] std::size_t run_of(Offset offset) const;
+  [[nodiscard]] std::optional<IndexRow> row_of(std::size_t run) const;
+  Result<std::int64_t> count_sealed(std::size_t run, const IndexRow& row, Offset from, Offset to);
 
   const LocalPartition local_;
   std::vector<std::shared_ptr<OpenIndex>> open_;  // those whose segment has no index file in version_

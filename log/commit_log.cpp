@@ -78,6 +78,10 @@ Result<std::optional<TimestampAndOffset>> CommitLog::find_max_timestamp(const Pa
   return engine_->reader().find_max_timestamp(inside(partition), bound);
 }
 
+Result<std::int64_t> CommitLog::records_between(const Partition& partition, Offset from, Offset to) const {
+  return engine_->reader().records_between(inside(partition), from, to);
+}
+
 EpochEnd CommitLog::epoch_end(const Partition& partition, LeaderEpoch epoch) const {
   const auto found = inside(partition).epoch_end(epoch, partition.high_watermark());
   return {found.epoch, found.start};

@@ -152,6 +152,10 @@ class CommitLog {
   Result<std::optional<TimestampAndOffset>> find_by_time(const Partition& partition, Millis timestamp,
                                                          Offset bound) const;
   Result<std::optional<TimestampAndOffset>> find_max_timestamp(const Partition& partition, Offset bound) const;
+  // Data records at the offsets [from, to) that can still be read: below the log start, behind the high watermark and
+  // in a gap (damage) there are none. From the indexes alone, one row for a whole segment; may touch pages of index
+  // files, so on the pool.
+  Result<std::int64_t> records_between(const Partition& partition, Offset from, Offset to) const;
   [[nodiscard]] EpochEnd epoch_end(const Partition& partition, LeaderEpoch epoch) const;
   // Of the record at `offset`, or the one that a record there would get; -1 below all that is known.
   [[nodiscard]] LeaderEpoch epoch_at(const Partition& partition, Offset offset) const;

@@ -174,6 +174,11 @@ Result<std::optional<TimestampAndOffset>> LogReader::find_max_timestamp(const Lo
   return find_by_time(partition, largest, bound);
 }
 
+Result<std::int64_t> LogReader::records_between(const LogPartition& partition, Offset from, Offset to) const {
+  const auto end = std::min(to, partition.high_watermark());  // first, so that the indexes taken below cover it
+  return BatchCursor{list_, partition}.count(std::max(from, partition.log_start()), end);
+}
+
 Result<std::int64_t> LogReader::size_bytes(const LogPartition& partition) const {
   BatchCursor cursor{list_, partition};
   std::int64_t total = 0;

@@ -24,6 +24,7 @@ class LogReader {
   Result<std::optional<TimestampAndOffset>> find_by_time(const LogPartition& partition, Millis timestamp,
                                                          Offset bound) const;
   Result<std::optional<TimestampAndOffset>> find_max_timestamp(const LogPartition& partition, Offset bound) const;
+  Result<std::int64_t> records_between(const LogPartition& partition, Offset from, Offset to) const;
   Result<std::int64_t> size_bytes(const LogPartition& partition) const;
 
  private:

@@ -82,6 +82,9 @@ void OffsetIndex::append(const IndexEntry& entry) {
   if (entry.max_timestamp > chunk->max_timestamp.load(std::memory_order_relaxed)) {
     chunk->max_timestamp.store(entry.max_timestamp, std::memory_order_relaxed);
   }
+  if (number > 0 && entry.base_offset != last_offset_ + 1) {
+    has_gaps_.store(true, std::memory_order_relaxed);
+  }
   last_offset_ = entry.last_offset;
   if (entry.max_timestamp > max_timestamp_.load(std::memory_order_relaxed)) {
     max_timestamp_.store(entry.max_timestamp, std::memory_order_release);

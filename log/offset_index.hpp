@@ -49,6 +49,8 @@ class OffsetIndex {
   [[nodiscard]] std::size_t find(Offset offset) const;
   // Number of the first entry at or after `from` with max_timestamp >= `timestamp`; size() if there is none.
   [[nodiscard]] std::size_t find_by_time(Millis timestamp, std::size_t from = 0) const;
+  // Whether offsets between the first and the last of entries [0, size()) belong to none of them.
+  [[nodiscard]] bool has_gaps() const { return has_gaps_.load(std::memory_order_relaxed); }
   // Largest timestamp of entries [0, size()); -1 if there are none.
   [[nodiscard]] Millis max_timestamp() const { return max_timestamp_.load(std::memory_order_acquire); }
   [[nodiscard]] std::size_t memory_bytes() const;  // of all chunks
@@ -64,7 +66,8 @@ class OffsetIndex {
   std::array<std::atomic<Chunk*>, kChunksMax> chunks_{};
   std::atomic<std::size_t> size_{0};
   std::atomic<Millis> max_timestamp_{-1};
-  Offset last_offset_{-1};  // writer only
+  std::atomic<bool> has_gaps_{false};  // set before the size that shows it
+  Offset last_offset_{-1};             // writer only
 };
 
 }  // namespace weir::log
