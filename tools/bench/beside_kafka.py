@@ -55,6 +55,16 @@ WORK = [
     Work('fetch 1 MB of 0.9 MB batches', '900k', [*FETCH, '1048576'], 2000, 0.9, None),
     Work('fetch 10 MB of 0.9 MB batches', '900k', [*FETCH, '10485760'], 2000, 0.9, None),
 ]
+# What a reader of the tables asks next.
+NOTES = """
+**Fetch of 1 KiB batches** is where one shared log costs. Batches of all partitions lie side by side, so an answer is
+copied together batch by batch, where Kafka hands one stretch of one file to the kernel. Of the broker's time a quarter to
+a third is that copy and its cache misses, a sixth the kernel's copy out of it, a tenth the index (perf, 6 partitions).
+From 16 KB on there is nothing left of it. It ends when sealed segments are sorted by partition (docs/STATUS.md).
+
+**0.9 MB batches** are bound by memory traffic and by the disk behind the page cache: both brokers take the machine's time for
+copies (socket, buffer, page cache); Weir has one more, into the image that serves readers close behind.
+"""
 SHAPES = sorted({work.shape for work in WORK})
 
 
@@ -158,7 +168,7 @@ def report(results, pair, pairs):
                      f"{spread([r['p99_ms'] for r in k], 1)} | {spread([r['p99_ms'] for r in w], 1)} | "
                      f"{statistics.median(r['client_cpu_gb'] for r in k):.2f}, {statistics.median(r['client_cpu_gb'] for r in w):.2f} |")
     lines += ['', f'Resident memory after all of it: Kafka {resident_mib(kafka.child.process.pid):.0f} MiB, '
-                  f'Weir {resident_mib(weir.child.process.pid):.0f} MiB.', '']
+                  f'Weir {resident_mib(weir.child.process.pid):.0f} MiB.', NOTES]
     return '\n'.join(lines)
 
 
