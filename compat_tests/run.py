@@ -26,7 +26,7 @@ from harness.results import Results  # noqa: E402
 
 # The longest first, so that the two lanes end at about the same time.
 SUITES = ("java", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
-          "sarama", "franz_go", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka", "kcat", "cli",
+          "sarama", "franz_go", "kafkajs", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka", "kcat", "cli",
           "hostile", "probes")
 LANES = 2
 

@@ -13,6 +13,7 @@ install_packages() {
     openjdk-17-jdk-headless maven)
   # Any Go fetches the one we need, so one that came by another way than apt is as good.
   command -v go >/dev/null || wanted+=(golang-go)
+  command -v npm >/dev/null || wanted+=(npm)
   for package in "${wanted[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
   done
@@ -114,6 +115,22 @@ build_go_clients() {
   cp "$here/go/go.sum" "$built"
 }
 
+# The Node clients need a newer Node than Debian has. It is one of their packages, so npm is all that must be there before.
+install_node_clients() {
+  local node=$out/node
+  if cmp -s "$here/node/package-lock.json" "$node/installed.lock"; then return; fi
+  say "fetching the Node clients"
+  rm -rf "$node"
+  mkdir -p "$node"
+  cp "$here"/node/package.json "$here"/node/package-lock.json "$node"
+  (cd "$node" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+  # Older releases of npm leave the link to a command out when two packages offer it.
+  (cd "$node" && ln -s node_modules/node-linux-*/bin/node node)
+  # Seen through this link, the packages lie in a folder above the sources, where Node looks for them.
+  ln -s ../../../compat_tests/node "$node/src"
+  cp "$here/node/package-lock.json" "$node/installed.lock"
+}
+
 # The real input of one suite is the text of apt's package lists; a fresh machine may not have them.
 fetch_package_lists() {
   [ "$(apt-cache dumpavail | head -c 20000000 | wc -c)" = 20000000 ] && return
@@ -133,4 +150,5 @@ unpack_old old_kafka_python
 unpack_old_librdkafka
 build_librdkafka_test
 build_go_clients
+install_node_clients
 say "ready"

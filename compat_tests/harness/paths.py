@@ -20,4 +20,7 @@ TOOLS_JVM = (*JAVA, "-cp", f"{BUILD}/console_tools/classes:{CONSOLE_TOOLS}", "To
 VENV_PYTHON = BUILD / "venv" / "bin" / "python"
 LIBRDKAFKA_TEST = BUILD / "cmake" / "compat_librdkafka"
 GO_BIN = BUILD / "go"
+# A link to compat_tests/node, made by setup.sh.
+NODE_SOURCES = BUILD / "node" / "src"
+NODE = (BUILD / "node" / "node", "--preserve-symlinks", "--preserve-symlinks-main")
 WEIR_DEFAULT = ROOT / "build" / "release" / "weir"
