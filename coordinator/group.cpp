@@ -84,7 +84,9 @@ ErrorCode Group::heartbeat(const Sender& sender, Now now) {
   if (state_ == GroupState::empty) {
     return ErrorCode::unknown_member_id;
   }
-  keep_alive(members_.at(sender.member_id), now);
+  auto& member = members_.at(sender.member_id);
+  member.heard_ms = now.monotonic_ms;
+  keep_alive(member, now);
   return state_ == GroupState::preparing_rebalance ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }
 
@@ -107,7 +109,9 @@ ErrorCode Group::commit(const Sender& sender, Now now) {
   if (state_ == GroupState::completing_rebalance) {
     return ErrorCode::rebalance_in_progress;
   }
-  keep_alive(members_.at(sender.member_id), now);
+  auto& member = members_.at(sender.member_id);
+  member.heard_ms = now.monotonic_ms;
+  keep_alive(member, now);
   return ErrorCode::none;
 }
 
@@ -131,7 +135,7 @@ LeaveAnswer Group::leave(const std::vector<LeavingMember>& leaving, Now now, Gro
       error = check_member(member_id, one.instance_id);
     }
     if (error == ErrorCode::none) {
-      remove_member(member_id, out);
+      remove_member(member_id, one.reason.empty() ? "it said goodbye" : "it said goodbye: " + one.reason, now, out);
       gone += (gone.empty() ? "" : ", ") + member_id + (one.reason.empty() ? "" : " (" + one.reason + ")");
     }
     answer.members.push_back({one.member_id, one.instance_id, error});
@@ -142,7 +146,7 @@ LeaveAnswer Group::leave(const std::vector<LeavingMember>& leaving, Now now, Gro
   return answer;
 }
 
-void Group::remove_member(const std::string& member_id, GroupEffects& out) {
+void Group::remove_member(const std::string& member_id, const std::string& reason, Now now, GroupEffects& out) {
   pending_.erase(member_id);
   pending_sync_.erase(member_id);
   const auto found = members_.find(member_id);
@@ -157,6 +161,7 @@ void Group::remove_member(const std::string& member_id, GroupEffects& out) {
   if (member.instance_id) {
     static_members_.erase(*member.instance_id);
   }
+  last_departure_ = {now.monotonic_ms, member_id, reason.substr(0, kReasonBytesMax)};
   const bool was_leader = is_leader(member_id);
   members_.erase(found);
   if (was_leader) {
@@ -187,7 +192,7 @@ void Group::session_over(const std::string& member_id, Now now, GroupEffects& ou
     member.session_deadline = kNever;  // it waits for us: its session starts again with the answer
     return;
   }
-  remove_member(member_id, out);
+  remove_member(member_id, "it did not heartbeat in its session timeout", now, out);
   after_removal("member " + member_id + " did not heartbeat in its session timeout", now, out);
 }
 
@@ -322,14 +327,37 @@ GroupFacts Group::facts() const {
     facts.protocol_name = protocol_name_.value_or("");
   }
   for (const auto& [id, member] : members_) {
-    MemberFacts one{id, member.instance_id, member.client_id, member.client_host, {}, member.assignment};
+    MemberFacts one{
+        .member_id = id,
+        .instance_id = member.instance_id,
+        .client_id = member.client_id,
+        .client_host = member.client_host,
+        .metadata = {},
+        .assignment = member.assignment,
+        .subscription = member.protocols.empty() ? SharedBytes{} : member.protocols.front().metadata,
+        .heard_ms = member.heard_ms,
+        .session_timeout_ms = member.session_timeout_ms,
+        .session_end_ms = member.session_deadline,
+        .waits_in_join = member.join_ticket.has_value(),
+        .waits_in_sync = member.sync_ticket.has_value(),
+    };
     for (const auto& protocol : member.protocols) {
-      if (stable && protocol.name == protocol_name_) {
-        one.metadata = protocol.metadata;
+      if (protocol.name == protocol_name_) {
+        one.subscription = protocol.metadata;
+        one.metadata = stable ? protocol.metadata : SharedBytes{};
       }
     }
     facts.members.push_back(std::move(one));
   }
+  facts.generation = generation_;
+  facts.state_since_ms = state_since_ms_;
+  facts.deadline_ms = std::min(join_deadline_, sync_deadline_);
+  facts.in_initial_delay = initial_delay_;
+  facts.leader = leader_.value_or("");
+  facts.writes_assignments = assignment_write_ && assignment_write_->generation == generation_;
+  facts.pending_members = static_cast<std::int32_t>(pending_.size());
+  facts.rebalances = {rebalances_.begin(), rebalances_.end()};
+  facts.last_departure = last_departure_;
   return facts;
 }
 

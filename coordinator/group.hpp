@@ -5,6 +5,7 @@
 // written() said that their record is durable. Expiry is lazy: heartbeats only move a member's own deadline.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -37,7 +38,7 @@ class Group {
   Group& operator=(const Group&) = delete;
 
   void join(JoinRequest request, Ticket ticket, Now now, GroupEffects& out);
-  void sync(SyncRequest request, Ticket ticket, GroupEffects& out);
+  void sync(SyncRequest request, Ticket ticket, Now now, GroupEffects& out);
   ErrorCode heartbeat(const Sender& sender, Now now);
   LeaveAnswer leave(const std::vector<LeavingMember>& leaving, Now now, GroupEffects& out);
   // May this sender commit offsets? A yes keeps the sender's session alive.
@@ -85,6 +86,7 @@ class Group {
     bool is_new = false;  // has not yet come through a rebalance: expires even while it waits
     std::optional<Ticket> join_ticket;
     std::optional<Ticket> sync_ticket;
+    Millis heard_ms = -1;  // its last request
     Millis session_deadline = kNever;
     Millis queued_deadline = kNever;  // the entry in session_queue_ that counts; later than session_deadline never
   };
@@ -142,7 +144,7 @@ class Group {
   // group.cpp
   [[nodiscard]] ErrorCode check_member(const std::string& member_id,
                                        const std::optional<std::string>& instance_id) const;
-  void remove_member(const std::string& member_id, GroupEffects& out);
+  void remove_member(const std::string& member_id, const std::string& reason, Now now, GroupEffects& out);
   void session_over(const std::string& member_id, Now now, GroupEffects& out);
   void after_removal(const std::string& reason, Now now, GroupEffects& out);
   void keep_alive(Member& member, Now now) {
@@ -154,6 +156,7 @@ class Group {
   void answer_sync(Member& member, SyncAnswer answer, GroupEffects& out);
   void count_protocols(const Member& member, int step);
   void go(GroupState next, Now now);
+  static constexpr std::size_t kReasonBytesMax = 200;  // of what is kept: clients may say 32,767
   [[nodiscard]] bool is_leader(const std::string& member_id) const { return leader_ == member_id; }
 
   const std::string id_;
@@ -183,6 +186,9 @@ class Group {
   Millis delay_ms_ = 0;
   Millis delay_left_ms_ = 0;
   bool new_member_added_ = false;
+
+  std::deque<Rebalance> rebalances_;  // the newest kRebalancesKept
+  std::optional<Departure> last_departure_;
 
   WriteToken next_token_ = 1;
   std::optional<AssignmentWrite> assignment_write_;

@@ -48,7 +48,7 @@ void Group::join(JoinRequest request, Ticket ticket, Now now, GroupEffects& out)
     return refuse(ErrorCode::coordinator_not_available, request.member_id);
   }
   if (!accepts_size_with(request.member_id)) {
-    remove_member(request.member_id, out);
+    remove_member(request.member_id, "the group is larger than group.max.size", now, out);
     refuse(ErrorCode::group_max_size_reached, "");
     return complete_join_if_all_there(now, out);
   }
@@ -118,6 +118,7 @@ void Group::join_known(JoinRequest request, Ticket ticket, Now now, GroupEffects
     return;
   }
   auto& member = members_.at(member_id);
+  member.heard_ms = now.monotonic_ms;
   const bool unchanged = equal(member.protocols, request.protocols);
   const bool told_again = (state_ == GroupState::completing_rebalance && unchanged) ||
                           (state_ == GroupState::stable && unchanged && !is_leader(member_id));
@@ -156,6 +157,7 @@ void Group::add_member(JoinRequest request, Ticket ticket, std::string member_id
   member.rebalance_timeout_ms = request.rebalance_timeout_ms;
   member.protocols = std::move(request.protocols);
   member.is_new = true;
+  member.heard_ms = now.monotonic_ms;
   member.join_ticket = ticket;
   ++awaiting_join_;
   count_protocols(member, 1);
@@ -219,6 +221,7 @@ void Group::rejoin_static(JoinRequest request, Ticket ticket, const std::string&
   const auto reason = "static member " + *member.instance_id + " came back as " + new_id + because(request);
   update_member(member, std::move(request.protocols), request.session_timeout_ms, request.rebalance_timeout_ms, ticket,
                 out);
+  member.heard_ms = now.monotonic_ms;
   keep_alive(member, now);
   switch (state_) {
     case GroupState::stable:

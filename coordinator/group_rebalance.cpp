@@ -14,6 +14,10 @@ void Group::rebalance_or_complete(const std::string& reason, Now now, GroupEffec
 
 void Group::prepare_rebalance(const std::string& reason, Now now, GroupEffects& out) {
   out.notes.push_back("group " + id_ + " rebalances after generation " + std::to_string(generation_) + ": " + reason);
+  if (rebalances_.size() == kRebalancesKept) {
+    rebalances_.pop_front();
+  }
+  rebalances_.push_back({now.monotonic_ms, reason.substr(0, kReasonBytesMax)});
   if (state_ == GroupState::completing_rebalance) {
     for (auto& [id, member] : members_) {
       member.assignment = {};
@@ -67,7 +71,7 @@ void Group::complete_join(Now now, GroupEffects& out) {
   }
   for (const auto& id : absent) {
     out.notes.push_back("group " + id_ + " goes on without " + id + ", which did not join in time");
-    remove_member(id, out);
+    remove_member(id, "it did not join again in time", now, out);
   }
   if (!members_.empty() && !elect_leader_who_joined()) {
     // Only static members are left and none is here: their sessions decide when the group is empty.
@@ -164,7 +168,7 @@ Millis Group::rebalance_timeout_ms() const {
   return most;
 }
 
-void Group::sync(SyncRequest request, Ticket ticket, GroupEffects& out) {
+void Group::sync(SyncRequest request, Ticket ticket, Now now, GroupEffects& out) {
   const auto refuse = [&](ErrorCode error) { out.answers.push_back({ticket, SyncAnswer{.error = error}}); };
   if (state_ == GroupState::dead) {
     return refuse(ErrorCode::coordinator_not_available);
@@ -180,6 +184,7 @@ void Group::sync(SyncRequest request, Ticket ticket, GroupEffects& out) {
     return refuse(ErrorCode::inconsistent_group_protocol);
   }
   auto& member = members_.at(request.member_id);
+  member.heard_ms = now.monotonic_ms;
   switch (state_) {
     case GroupState::empty:
     case GroupState::dead: return refuse(ErrorCode::unknown_member_id);
@@ -271,7 +276,7 @@ void Group::sync_time_over(Now now, GroupEffects& out) {
   std::string late;
   for (const auto& id : std::set<std::string>(pending_sync_)) {
     late += (late.empty() ? "" : ", ") + id;
-    remove_member(id, out);
+    remove_member(id, "it did not ask for its assignment in time", now, out);
   }
   prepare_rebalance("no SyncGroup came in time from " + late, now, out);
 }

@@ -1,6 +1,7 @@
 #include "coordinator/group_records.hpp"
 
 #include "protocol/codec.hpp"
+#include "protocol/gen/consumer_protocol_assignment.hpp"
 #include "protocol/gen/group_metadata_record.hpp"
 #include "protocol/gen/legacy_offset_commit_record.hpp"
 #include "protocol/gen/offset_commit_record.hpp"
@@ -204,6 +205,24 @@ std::optional<std::vector<std::string>> subscribed_topics(Bytes metadata) {
     return std::nullopt;
   }
   return std::vector<std::string>(topics.begin(), topics.end());
+}
+
+std::optional<std::vector<AssignedTopic>> assigned_partitions(Bytes assignment) {
+  std::vector<AssignedTopic> topics;
+  if (assignment.empty()) {
+    return topics;
+  }
+  protocol::Reader in{assignment};
+  // A later version than ours begins with what we know.
+  const auto version = std::min(in.read_int16(), protocol::ConsumerProtocolAssignment::kMaxVersion);
+  protocol::ConsumerProtocolAssignment read;
+  if (!in.ok() || version < 0 || !decode(in, version, read)) {
+    return std::nullopt;
+  }
+  for (auto& topic : read.assigned_partitions) {
+    topics.push_back({topic.topic.str(), std::move(topic.partitions)});
+  }
+  return topics;
 }
 
 }  // namespace weir::group

@@ -83,6 +83,13 @@ Result<ParsedRecord> parse_record(Bytes key, std::optional<Bytes> value);
 // Topics that a member of the consumer protocol subscribes to, from the part all versions share. nullopt if malformed.
 std::optional<std::vector<std::string>> subscribed_topics(Bytes metadata);
 
+struct AssignedTopic {
+  std::string topic;
+  std::vector<std::int32_t> partitions;
+};
+// What such a member was assigned. nullopt if malformed; no bytes are no partitions.
+std::optional<std::vector<AssignedTopic>> assigned_partitions(Bytes assignment);
+
 // The partition of `__consumer_offsets` that owns a group: Java's String.hashCode without the sign, modulo the count.
 std::int32_t partition_of_group(std::string_view group_id, std::int32_t partition_count);
 // Java's String.hashCode of UTF-8 text (malformed bytes count as U+FFFD each).

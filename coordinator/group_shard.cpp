@@ -151,7 +151,7 @@ void GroupShard::join(JoinRequest request, Ticket ticket, Now now, Effects& out)
   settle(group_id);
 }
 
-void GroupShard::sync(SyncRequest request, Ticket ticket, Now, Effects& out) {
+void GroupShard::sync(SyncRequest request, Ticket ticket, Now now, Effects& out) {
   const auto group_id = request.group_id;
   auto* slot = find(group_id);
   if (slot == nullptr) {
@@ -160,7 +160,7 @@ void GroupShard::sync(SyncRequest request, Ticket ticket, Now, Effects& out) {
     return;
   }
   GroupEffects effects;
-  slot->group->sync(std::move(request), ticket, effects);
+  slot->group->sync(std::move(request), ticket, now, effects);
   apply(*slot, std::move(effects), {}, out);
   settle(group_id);
 }
@@ -463,7 +463,7 @@ std::vector<FetchedTopic> GroupShard::fetch(const std::string& group_id,
       FetchedOffset one{.partition = partition};
       const auto* value = slot == nullptr ? nullptr : slot->offsets.durable(topic.topic, partition);
       if (value != nullptr && !is_of_other_topic(*value, topic.topic_id)) {
-        one = {partition, value->offset, value->leader_epoch, value->metadata};
+        one = {partition, value->offset, value->leader_epoch, value->metadata, value->commit_ms};
       }
       answer.partitions.push_back(std::move(one));
     }
@@ -474,11 +474,12 @@ std::vector<FetchedTopic> GroupShard::fetch(const std::string& group_id,
 std::vector<FetchedTopic> GroupShard::fetch_all(const std::string& group_id) const {
   std::vector<FetchedTopic> found;
   if (const auto* slot = find(group_id); slot != nullptr) {
-    slot->offsets.for_each_durable([&](const std::string& topic, std::int32_t partition, const CommittedOffset& value) {
+    slot->offsets.for_each_durable([&](const std::string& topic, std::int32_t partition, const CommittedOffset& value,
+                                       Millis) {
       if (found.empty() || found.back().topic != topic) {
         found.push_back({topic, value.topic_id, {}});
       }
-      found.back().partitions.push_back({partition, value.offset, value.leader_epoch, value.metadata});
+      found.back().partitions.push_back({partition, value.offset, value.leader_epoch, value.metadata, value.commit_ms});
     });
   }
   return found;
@@ -487,6 +488,37 @@ std::vector<FetchedTopic> GroupShard::fetch_all(const std::string& group_id) con
 GroupFacts GroupShard::describe(const std::string& group_id) const {
   const auto* slot = find(group_id);
   return slot == nullptr || slot->group->state() == GroupState::dead ? GroupFacts{} : slot->group->facts();
+}
+
+InspectedGroup GroupShard::inspect(const std::string& group_id) const {
+  InspectedGroup group{group_id, describe(group_id), {}};
+  if (!group.facts.found) {
+    return group;
+  }
+  find(group_id)->offsets.for_each_durable(
+      [&](const std::string& topic, std::int32_t partition, const CommittedOffset& value, Millis changed_ms) {
+        // A topic that was made anew may have left partitions of both ids behind.
+        if (group.offsets.empty() || group.offsets.back().topic != topic ||
+            group.offsets.back().topic_id != value.topic_id) {
+          group.offsets.push_back({topic, value.topic_id, {}});
+        }
+        group.offsets.back().partitions.push_back(
+            {partition, value.offset, value.leader_epoch, {}, value.commit_ms, changed_ms});
+      });
+  return group;
+}
+
+std::vector<InspectedGroup> GroupShard::inspect_some(const std::string& after, std::size_t offsets_max) const {
+  std::vector<InspectedGroup> groups;
+  std::size_t cost = 0;
+  for (auto at = slots_.upper_bound(after); at != slots_.end() && cost < offsets_max; ++at) {
+    auto& group = groups.emplace_back(inspect(at->first));
+    cost += 1 + group.facts.members.size();
+    for (const auto& topic : group.offsets) {
+      cost += topic.partitions.size();
+    }
+  }
+  return groups;
 }
 
 std::vector<ListedGroup> GroupShard::list() const {

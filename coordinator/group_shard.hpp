@@ -52,6 +52,10 @@ class GroupShard {
                                                 const std::vector<TopicPartitions>& topics) const;
   [[nodiscard]] std::vector<FetchedTopic> fetch_all(const std::string& group_id) const;
   [[nodiscard]] GroupFacts describe(const std::string& group_id) const;
+  [[nodiscard]] InspectedGroup inspect(const std::string& group_id) const;
+  // The groups behind `after` ("": from the first) in the order of their ids, until their offsets and members are
+  // `offsets_max` or more; none: there are no more. So that all can be looked at without holding the thread for long.
+  [[nodiscard]] std::vector<InspectedGroup> inspect_some(const std::string& after, std::size_t offsets_max) const;
   [[nodiscard]] std::vector<ListedGroup> list() const;
   [[nodiscard]] std::size_t group_count() const { return slots_.size(); }
 

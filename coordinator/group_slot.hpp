@@ -47,9 +47,8 @@ void GroupShard::for_each_live_record(Visit&& visit) const {
       record.value = slot->durable_value;
       visit(std::move(record));
     }
-    slot->offsets.for_each_durable([&](const std::string& topic, std::int32_t partition, const CommittedOffset& value) {
-      visit(offset_record({id, topic, partition}, value));
-    });
+    slot->offsets.for_each_durable([&](const std::string& topic, std::int32_t partition, const CommittedOffset& value,
+                                       Millis) { visit(offset_record({id, topic, partition}, value)); });
   }
 }
 

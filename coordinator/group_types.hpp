@@ -163,6 +163,8 @@ struct FetchedOffset {
   std::int64_t offset = -1;
   std::int32_t leader_epoch = -1;
   std::string metadata;
+  Millis commit_ms = -1;   // of the commit, wall time
+  Millis changed_ms = -1;  // of the first commit in a row that said this offset, as far as the log still tells
 };
 
 struct FetchedTopic {
@@ -200,6 +202,24 @@ struct MemberFacts {
   std::string client_host;
   SharedBytes metadata;  // only in a stable group
   SharedBytes assignment;
+  // What an explanation needs (coordinator/explain_group).
+  SharedBytes subscription;  // metadata of the group's protocol, else of the member's first one; in every state
+  Millis heard_ms = -1;      // its last request, monotonic; -1: none since this broker started
+  std::int32_t session_timeout_ms = 0;
+  Millis session_end_ms = kNever;  // monotonic, unless it is heard of before
+  bool waits_in_join = false;
+  bool waits_in_sync = false;
+};
+
+struct Rebalance {
+  Millis at_ms = 0;  // monotonic
+  std::string reason;
+};
+
+struct Departure {
+  Millis at_ms = 0;  // monotonic
+  std::string member_id;
+  std::string reason;
 };
 
 struct GroupFacts {
@@ -208,6 +228,24 @@ struct GroupFacts {
   std::string protocol_type;
   std::string protocol_name;  // only in a stable group
   std::vector<MemberFacts> members;
+  // What an explanation needs. Rebalances and departures since this broker started only.
+  std::int32_t generation = -1;
+  Millis state_since_ms = -1;     // wall time; -1: not known
+  Millis deadline_ms = kNever;    // when a rebalance goes on without those who are missing; monotonic
+  bool in_initial_delay = false;  // the deadline is the pause before a new group's first rebalance
+  std::string leader;
+  bool writes_assignments = false;    // the leader has sent them, their record is not durable yet
+  std::int32_t pending_members = 0;   // were given an id and have not come back with it
+  std::vector<Rebalance> rebalances;  // the newest kRebalancesKept, oldest first
+  std::optional<Departure> last_departure;
+};
+inline constexpr std::size_t kRebalancesKept = 16;
+
+// All that is known of a group at one moment.
+struct InspectedGroup {
+  std::string group_id;
+  GroupFacts facts;
+  std::vector<FetchedTopic> offsets;  // durable ones, without their metadata
 };
 
 struct ListedGroup {

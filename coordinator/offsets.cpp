@@ -14,15 +14,22 @@ void Offsets::end(WriteId write, const std::string& topic, std::int32_t partitio
   const auto found = std::ranges::find(cell.writes, write, [](const auto& entry) { return entry.first; });
   WEIR_CHECK(found != cell.writes.end());
   if (durable) {
-    cell.durable = std::move(found->second);
+    set_durable(cell, std::move(found->second));
   }
   cell.writes.erase(found);
   drop_if_empty(topic, partition);
 }
 
 void Offsets::replay(const std::string& topic, std::int32_t partition, std::optional<CommittedOffset> value) {
-  topics_[topic][partition].durable = std::move(value);
+  set_durable(topics_[topic][partition], std::move(value));
   drop_if_empty(topic, partition);
+}
+
+void Offsets::set_durable(Cell& cell, std::optional<CommittedOffset> value) {
+  if (value && (!cell.durable || cell.durable->offset != value->offset)) {
+    cell.changed_ms = value->commit_ms;
+  }
+  cell.durable = std::move(value);
 }
 
 void Offsets::drop_if_empty(const std::string& topic, std::int32_t partition) {

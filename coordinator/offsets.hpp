@@ -28,12 +28,12 @@ class Offsets {
   [[nodiscard]] bool has_write_under_way(const std::string& topic, std::int32_t partition) const;
   [[nodiscard]] bool empty() const { return topics_.empty(); }  // nothing durable, nothing under way
 
-  template <class Visit>  // visit(topic, partition, const CommittedOffset& durable)
+  template <class Visit>  // visit(topic, partition, const CommittedOffset& durable, Millis changed)
   void for_each_durable(Visit&& visit) const {
     for (const auto& [topic, cells] : topics_) {
       for (const auto& [partition, cell] : cells) {
         if (cell.durable) {
-          visit(topic, partition, *cell.durable);
+          visit(topic, partition, *cell.durable, cell.changed_ms);
         }
       }
     }
@@ -52,11 +52,13 @@ class Offsets {
  private:
   struct Cell {
     std::optional<CommittedOffset> durable;
+    Millis changed_ms = -1;  // of the first durable commit in a row that said this offset
     std::vector<std::pair<WriteId, std::optional<CommittedOffset>>> writes;  // under way, oldest first
     [[nodiscard]] const std::optional<CommittedOffset>& newest() const {
       return writes.empty() ? durable : writes.back().second;
     }
   };
+  static void set_durable(Cell& cell, std::optional<CommittedOffset> value);
   [[nodiscard]] const Cell* find(const std::string& topic, std::int32_t partition) const;
   void drop_if_empty(const std::string& topic, std::int32_t partition);
 
