@@ -105,6 +105,9 @@ class CounterByLabel {
   std::array<std::atomic<std::uint64_t>, MetricLabels::kCount> cells_{};
 };
 
+// A gauge for each of many things, measured when somebody asks: nothing is kept here, its lines come with the question.
+class MeasuredGaugeByLabel {};
+
 class HistogramByLabel {
  public:
   void observe_ns(int label, std::int64_t duration_ns) {

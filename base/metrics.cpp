@@ -17,7 +17,8 @@ constexpr double kNsPerSecond = 1e9;
 
 class Writer {
  public:
-  explicit Writer(const MetricLabelName& label_name) : label_name_(label_name) {}
+  Writer(const MetricLabelName& label_name, const MeasuredLines& measured)
+      : label_name_(label_name), measured_(measured) {}
 
   void write(const MetricRow& row, const Counter& counter) {
     head(row, "counter");
@@ -43,6 +44,12 @@ class Writer {
     head(row, "histogram");
     for (std::size_t i = 0; i < MetricLabels::kCount; ++i) {
       buckets(row, label(row, i), histograms.at(i));
+    }
+  }
+  void write(const MetricRow& row, const MeasuredGaugeByLabel& /*nothing*/) {
+    head(row, "gauge");
+    if (measured_) {
+      text_ += measured_(row.name);
     }
   }
   std::string take() { return std::move(text_); }
@@ -88,6 +95,7 @@ class Writer {
   }
 
   const MetricLabelName& label_name_;
+  const MeasuredLines& measured_;
   std::string text_;
 };
 
@@ -97,13 +105,34 @@ std::span<const MetricRow> metric_rows() {
   return kRows;
 }
 
-std::string prometheus_text(const Metrics& metrics, const MetricLabelName& label_name) {
-  Writer writer{label_name};
+std::string prometheus_text(const Metrics& metrics, const MetricLabelName& label_name, const MeasuredLines& measured) {
+  Writer writer{label_name, measured};
   std::size_t row = 0;
 #define METRIC(kind, member, ...) writer.write(kRows[row++], metrics.member);
 #include "base/metrics.def"
 #undef METRIC
   return writer.take();
+}
+
+void prometheus_line(std::string& text, std::string_view metric,
+                     std::span<const std::pair<std::string_view, std::string_view>> labels, std::int64_t number) {
+  text += metric;
+  char before = '{';
+  for (const auto& [name, value] : labels) {
+    text += std::exchange(before, ',');
+    text += name;
+    text += "=\"";
+    for (const char c : value) {
+      switch (c) {
+        case '\\': text += "\\\\"; break;
+        case '"': text += "\\\""; break;
+        case '\n': text += "\\n"; break;
+        default: text += c;
+      }
+    }
+    text += '"';
+  }
+  fmt::format_to(std::back_inserter(text), "{}{}\n", labels.empty() ? " " : "} ", number);
 }
 
 }  // namespace weir

@@ -63,6 +63,21 @@ TEST(Metrics, LabelsAreWordsWhereKnownAndUnknownOnesShareOnePlace) {
   EXPECT_THAT(text, Not(HasSubstr("api=\"1\"")));
 }
 
+TEST(Metrics, WhatIsMeasuredStandsBelowItsHeadAndLabelsMayHoldAnything) {
+  std::string lines;
+  const std::array<std::pair<std::string_view, std::string_view>, 2> labels{{{"group", "a\"b\\c\nd"}, {"topic", "t"}}};
+  prometheus_line(lines, "weir_group_records_behind", labels, 7);
+  EXPECT_EQ(lines, "weir_group_records_behind{group=\"a\\\"b\\\\c\\nd\",topic=\"t\"} 7\n");
+  const auto metrics = std::make_unique<Metrics>();
+  const auto text = prometheus_text(*metrics, {}, [&](std::string_view metric) {
+    return metric == "weir_group_records_behind" ? std::string_view{lines} : std::string_view{};
+  });
+  EXPECT_THAT(text, HasSubstr("# TYPE weir_group_records_behind gauge\n" + lines + "# HELP "));
+  std::string bare;
+  prometheus_line(bare, "m", {}, -1);
+  EXPECT_EQ(bare, "m -1\n");
+}
+
 TEST(Metrics, AHistogramCountsUpToEachBoundAndBeyondTheLast) {
   const auto metrics = std::make_unique<Metrics>();
   metrics->request_duration.observe_ns(1, 32'000);

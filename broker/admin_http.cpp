@@ -4,6 +4,7 @@
 #include <boost/beast/http.hpp>
 #include <sstream>
 
+#include "broker/group_lag.hpp"
 #include "protocol/errors.hpp"
 #include "protocol/gen/api_table.hpp"
 
@@ -16,6 +17,33 @@ constexpr std::size_t kBodyBytesMax = 1024;  // nobody sends us one that matters
 constexpr std::size_t kSessionsMax = 64;
 constexpr Millis kIdleMs = 10'000;
 constexpr std::string_view kPlain = "text/plain; charset=utf-8";
+
+std::string metrics_text(const Services& services, const GroupLag::Lines& lag) {
+  const auto log = services.log.statistics();
+  auto& metrics = services.metrics;
+  metrics.log_segments.set(log.segments);
+  metrics.log_read_only.set(log.read_only ? 1 : 0);
+  metrics.image_bytes.set(log.image_bytes_used);
+  metrics.read_cache_bytes.set(log.read_cache_bytes_used);
+  metrics.request_memory_bytes.set(static_cast<std::int64_t>(services.memory.in_use()));
+  const auto image = services.controller.image();
+  metrics.topics.set(static_cast<std::int64_t>(image->topic_count()));
+  metrics.partitions.set(image->partition_count());
+  return prometheus_text(
+      metrics,
+      [](std::string_view label, int value) {
+        if (label == "api") {
+          return std::string{protocol::api_name(static_cast<std::int16_t>(value))};
+        }
+        return std::string{protocol::to_string(static_cast<protocol::ErrorCode>(value))};
+      },
+      [&](std::string_view metric) -> std::string_view {
+        if (metric == "weir_group_records_behind") {
+          return lag.records_behind;
+        }
+        return metric == "weir_group_lag_state" ? std::string_view{lag.lag_state} : std::string_view{};
+      });
+}
 }  // namespace
 
 class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Session> {
@@ -45,6 +73,35 @@ class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Sessio
     owner_.loop_.post([self = std::move(node.mapped())]() mutable { self.reset(); });
   }
 
+  void respond(const Answer& answer) {
+    if (closed_) {
+      return;
+    }
+    const auto& request = parser_->get();
+    http::response<http::empty_body> head{static_cast<http::status>(answer.status), request.version()};
+    head.set(http::field::content_type, answer.type);
+    head.keep_alive(request.keep_alive());
+    head.content_length(answer.body.size());
+    std::ostringstream text;
+    text << head;
+    BufferChain bytes{SharedBytes::copy_of(as_bytes(text.str()))};
+    if (request.method() != http::verb::head) {
+      bytes.append(SharedBytes::copy_of(as_bytes(answer.body)));
+    }
+    const bool keep = head.keep_alive();
+    stream_->write(std::move(bytes), [weak = weak_from_this(), keep](const Result<void>& written) {
+      const auto self = weak.lock();
+      if (!self || self->closed_) {
+        return;
+      }
+      if (!written || !keep) {
+        return self->close();
+      }
+      self->owner_.loop_.timers().cancel(self->timer_);
+      self->start();
+    });
+  }
+
  private:
   void read_more() {
     stream_->read_some(MutableBytes{chunk_}, [weak = weak_from_this()](const Result<std::size_t>& count) {
@@ -71,32 +128,14 @@ class AdminHttp::Session : public std::enable_shared_from_this<AdminHttp::Sessio
         return close();
       }
     }
-    parser_->is_done() ? respond() : read_more();
+    parser_->is_done() ? ask() : read_more();
   }
 
-  void respond() {
+  void ask() {
     const auto& request = parser_->get();
-    const auto answer = owner_.answer(request.method_string(), request.target());
-    http::response<http::string_body> response{static_cast<http::status>(answer.status), request.version()};
-    response.set(http::field::content_type, answer.type);
-    response.keep_alive(request.keep_alive());
-    response.body() = request.method() == http::verb::head ? std::string{} : answer.body;
-    response.prepare_payload();
-    std::ostringstream text;
-    text << response;
-    const bool keep = response.keep_alive();
-    stream_->write(BufferChain{SharedBytes::copy_of(as_bytes(text.str()))},
-                   [weak = weak_from_this(), keep](const Result<void>& written) {
-                     const auto self = weak.lock();
-                     if (!self || self->closed_) {
-                       return;
-                     }
-                     if (!written || !keep) {
-                       return self->close();
-                     }
-                     self->owner_.loop_.timers().cancel(self->timer_);
-                     self->start();
-                   });
+    if (auto answer = owner_.answer(request.method_string(), request.target(), *this)) {
+      respond(std::move(*answer));
+    }
   }
 
   AdminHttp& owner_;
@@ -130,36 +169,37 @@ void AdminHttp::stop() {
   }
 }
 
-AdminHttp::Answer AdminHttp::answer(std::string_view method, std::string_view target) const {
+std::optional<AdminHttp::Answer> AdminHttp::answer(std::string_view method, std::string_view target, Session& asker) {
   if (method != "GET" && method != "HEAD") {
-    return {405, std::string{kPlain}, "only GET and HEAD\n"};
+    return Answer{405, std::string{kPlain}, "only GET and HEAD\n"};
   }
   if (target == "/healthz") {
     const bool sick = services_.log.statistics().read_only;
-    return {sick ? 503U : 200U, std::string{kPlain}, sick ? "read-only: a write or sync of the log failed\n" : "ok\n"};
+    return Answer{sick ? 503U : 200U, std::string{kPlain},
+                  sick ? "read-only: a write or sync of the log failed\n" : "ok\n"};
   }
   if (target == "/metrics") {
-    return {200, "text/plain; version=0.0.4; charset=utf-8", metrics_text()};
+    awaiting_metrics_.push_back(asker.weak_from_this());
+    measure();
+    return std::nullopt;
   }
-  return {404, std::string{kPlain}, "there are /metrics and /healthz\n"};
+  return Answer{404, std::string{kPlain}, "there are /metrics and /healthz\n"};
 }
 
-std::string AdminHttp::metrics_text() const {
-  const auto log = services_.log.statistics();
-  auto& metrics = services_.metrics;
-  metrics.log_segments.set(log.segments);
-  metrics.log_read_only.set(log.read_only ? 1 : 0);
-  metrics.image_bytes.set(log.image_bytes_used);
-  metrics.read_cache_bytes.set(log.read_cache_bytes_used);
-  metrics.request_memory_bytes.set(static_cast<std::int64_t>(services_.memory.in_use()));
-  const auto image = services_.controller.image();
-  metrics.topics.set(static_cast<std::int64_t>(image->topic_count()));
-  metrics.partitions.set(image->partition_count());
-  return prometheus_text(metrics, [](std::string_view label, int value) {
-    if (label == "api") {
-      return std::string{protocol::api_name(static_cast<std::int16_t>(value))};
+void AdminHttp::measure() {
+  if (awaiting_metrics_.empty() || std::exchange(measuring_, true)) {
+    return;
+  }
+  auto askers = std::exchange(awaiting_metrics_, {});
+  services_.lag.measure(loop_, [this, askers = std::move(askers)](const GroupLag::Lines& lines) {
+    measuring_ = false;
+    const Answer told{200, "text/plain; version=0.0.4; charset=utf-8", metrics_text(services_, lines)};
+    for (const auto& weak : askers) {
+      if (const auto asker = weak.lock()) {
+        asker->respond(told);
+      }
     }
-    return std::string{protocol::to_string(static_cast<protocol::ErrorCode>(value))};
+    measure();
   });
 }
 

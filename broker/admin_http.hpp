@@ -4,7 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "broker/services.hpp"
 
@@ -25,13 +28,16 @@ class AdminHttp {
     std::string type;
     std::string body;
   };
-  [[nodiscard]] Answer answer(std::string_view method, std::string_view target) const;
-  [[nodiscard]] std::string metrics_text() const;
+  // nullopt: it is being measured, and the session is told when that is done.
+  [[nodiscard]] std::optional<Answer> answer(std::string_view method, std::string_view target, Session& asker);
+  void measure();
 
   Services& services_;
   IoLoop& loop_;
   std::unique_ptr<Listener> listener_;
   std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;
+  std::vector<std::weak_ptr<Session>> awaiting_metrics_;
+  bool measuring_ = false;  // one at a time: who asks meanwhile waits for the next one
 };
 
 }  // namespace weir::broker

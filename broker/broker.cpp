@@ -1,6 +1,7 @@
 #include "broker/broker.hpp"
 
 #include "base/logging.hpp"
+#include "broker/group_lag.hpp"
 #include "broker/group_service.hpp"
 #include "coordinator/metadata/producer_ids.hpp"
 
@@ -79,6 +80,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
   log_ = std::move(*opened);
   metrics_.log_damaged_entries.add(static_cast<std::uint64_t>(log_->statistics().recovery_damaged_ranges));
   groups_ = std::make_unique<GroupService>(config_, runtime_, *controller_, *log_, metrics_);
+  lag_ = std::make_unique<GroupLag>(runtime_, *controller_, *log_, *groups_);
   controller_->add_listener(*this);
   services_ = std::make_unique<Services>(Services{.config = config_,
                                                   .runtime = runtime_,
@@ -92,7 +94,8 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                                                   .fetch_sessions = fetch_sessions_,
                                                   .memory = memory_,
                                                   .topics = topics_,
-                                                  .groups = *groups_});
+                                                  .groups = *groups_,
+                                                  .lag = *lag_});
   return true;
 }
 

@@ -5,6 +5,8 @@
 namespace weir::broker {
 namespace {
 
+constexpr std::size_t kInspectedInATurn = 2000;  // offsets and members: about half a millisecond of an io loop
+
 group::GroupConfig group_config(const Config& config) {
   group::GroupConfig made;
   made.initial_rebalance_delay_ms = config.group_initial_rebalance_delay_ms;
@@ -285,6 +287,72 @@ void GroupService::describe(std::string group_id, IoLoop& reply_on, Done<Describ
                         done(std::move(described));
                       });
                     });
+}
+
+void GroupService::inspect(std::string group_id, IoLoop& reply_on, Done<Inspected> done) {
+  with_partition_of(group_id, reply_on,
+                    [&reply_on, group_id, done = std::move(done)](GroupPartition* partition, ErrorCode error) mutable {
+                      Inspected inspected{.error = error, .group = {}};
+                      if (partition != nullptr) {
+                        inspected.group = partition->run_now([&](const group::GroupShard& shard, group::Now,
+                                                                 group::Effects&) { return shard.inspect(group_id); });
+                      }
+                      reply_on.post([done = std::move(done), inspected = std::move(inspected)]() mutable {
+                        done(std::move(inspected));
+                      });
+                    });
+}
+
+// One loop's share of inspect_all: where it stands, and what it has.
+struct GroupService::Inspection {
+  std::int32_t partition = 0;
+  std::string after;  // the group of that partition that came last
+  std::vector<group::InspectedGroup> groups;
+  UniqueFunction<void(std::vector<group::InspectedGroup>)> done;
+};
+
+void GroupService::inspect_all(IoLoop& reply_on, Done<std::vector<group::InspectedGroup>> done) {
+  struct Gathering {
+    Done<std::vector<group::InspectedGroup>> done;
+    std::vector<group::InspectedGroup> groups;
+    std::size_t missing = 0;
+  };
+  const auto gathering = std::make_shared<Gathering>();
+  gathering->done = std::move(done);
+  gathering->missing = loops_.size();
+  for (auto& state : loops_) {
+    const auto inspection = std::make_shared<Inspection>();
+    inspection->done = [&reply_on, gathering](std::vector<group::InspectedGroup> groups) {
+      reply_on.post([gathering, groups = std::move(groups)]() mutable {
+        std::ranges::move(groups, std::back_inserter(gathering->groups));
+        if (--gathering->missing == 0) {
+          gathering->done(std::move(gathering->groups));
+        }
+      });
+    };
+    state->loop->post([this, state = state.get(), inspection] { inspect_more(*state, inspection); });
+  }
+}
+
+void GroupService::inspect_more(LoopState& state, std::shared_ptr<Inspection> inspection) {
+  if (!state.gate) {
+    return;
+  }
+  const auto at = state.partitions.lower_bound(inspection->partition);
+  if (at == state.partitions.end()) {
+    return inspection->done(std::move(inspection->groups));
+  }
+  auto& [index, partition] = *at;
+  std::vector<group::InspectedGroup> some;
+  if (partition->is_ready()) {
+    some = partition->run_now([&](const group::GroupShard& shard, group::Now, group::Effects&) {
+      return shard.inspect_some(index == inspection->partition ? inspection->after : "", kInspectedInATurn);
+    });
+  }
+  inspection->partition = some.empty() ? index + 1 : index;
+  inspection->after = some.empty() ? "" : some.back().group_id;
+  std::ranges::move(some, std::back_inserter(inspection->groups));
+  state.loop->post([this, &state, inspection] { inspect_more(state, inspection); });
 }
 
 void GroupService::list(IoLoop& reply_on, Done<Listed> done) {

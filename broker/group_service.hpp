@@ -51,6 +51,13 @@ class GroupService {
     group::GroupFacts facts;
   };
   void describe(std::string group_id, IoLoop& reply_on, Done<Described> done);
+  struct Inspected {
+    ErrorCode error = ErrorCode::none;
+    group::InspectedGroup group;
+  };
+  void inspect(std::string group_id, IoLoop& reply_on, Done<Inspected> done);
+  // All groups of partitions that have loaded, in no order. Takes turns with other work of the loops.
+  void inspect_all(IoLoop& reply_on, Done<std::vector<group::InspectedGroup>> done);
   struct Listed {
     ErrorCode error = ErrorCode::none;  // some partition is still loading: the list would lack groups
     std::vector<group::ListedGroup> groups;
@@ -70,6 +77,8 @@ class GroupService {
   void with_partition_of(const std::string& group_id, IoLoop& from, Work work);
   template <class Body, class Event>
   void route(const std::string& group_id, IoLoop& reply_on, Done<Body> done, Body when_refused, Event event);
+  struct Inspection;
+  void inspect_more(LoopState& state, std::shared_ptr<Inspection> inspection);
   ErrorCode find(LoopState& state, std::int32_t index, GroupPartition*& found);
   std::int32_t partition_count();
 

@@ -15,6 +15,7 @@
 #include "protocol/gen/describe_groups.hpp"
 #include "protocol/gen/describe_log_dirs.hpp"
 #include "protocol/gen/describe_topic_partitions.hpp"
+#include "protocol/gen/explain_group.hpp"
 #include "protocol/gen/fetch.hpp"
 #include "protocol/gen/find_coordinator.hpp"
 #include "protocol/gen/heartbeat.hpp"

@@ -19,6 +19,7 @@ class ProducerIdSource;
 
 namespace weir::broker {
 
+class GroupLag;
 class GroupService;
 
 struct Services {
@@ -35,6 +36,7 @@ struct Services {
   RequestMemory& memory;
   TopicSettings& topics;
   GroupService& groups;
+  GroupLag& lag;
 };
 
 }  // namespace weir::broker

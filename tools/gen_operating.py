@@ -85,7 +85,7 @@ def page():
     yield "## Metrics"
     yield "`http://127.0.0.1:9644/metrics` (`mq.http.listen`), in Prometheus' text format."
     yield ""
-    kinds = {"CounterByLabel": "counter", "HistogramByLabel": "histogram"}
+    kinds = {"CounterByLabel": "counter", "HistogramByLabel": "histogram", "MeasuredGaugeByLabel": "gauge"}
     yield from table(["metric", "kind", "unit", "label", "what it tells"],
                      ([f"`{a[2]}`", kinds.get(a[0], a[0].lower()), a[3], a[4], a[5]] for _, a in rows("metrics.def")))
 

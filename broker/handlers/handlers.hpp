@@ -34,7 +34,8 @@
   ROW(IncrementalAlterConfigs) \
   ROW(OffsetDelete)            \
   ROW(DescribeCluster)         \
-  ROW(DescribeTopicPartitions)
+  ROW(DescribeTopicPartitions) \
+  ROW(ExplainGroup)
 
 namespace weir::protocol {
 #define WEIR_DECLARE(Name) \
