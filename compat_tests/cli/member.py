@@ -23,7 +23,7 @@ class Member:
         self._address = (host, int(port))
         self._group, self._topic, self._partitions = group, topic, partitions
         self._connection = None
-        self._id = ""
+        self.member_id = ""
 
     def __enter__(self):
         self._connection = socket.create_connection(self._address, timeout=30)
@@ -41,18 +41,18 @@ class Member:
             (length,) = struct.unpack(">h", answer[at : at + 2])
             names.append(answer[at + 2 : at + 2 + length].decode())
             at += 2 + length
-        self._id = names[2]
+        self.member_id = names[2]
         partitions = struct.pack(f">i{len(self._partitions)}i", len(self._partitions), *self._partitions)
         assignment = struct.pack(">hi", 0, 1) + _string(self._topic) + partitions + _bytes(b"")
-        body = _string(self._group) + struct.pack(">i", generation) + _string(self._id)
-        answer = self._call(SYNC_GROUP, 1, body + struct.pack(">i", 1) + _string(self._id) + _bytes(assignment))
+        body = _string(self._group) + struct.pack(">i", generation) + _string(self.member_id)
+        answer = self._call(SYNC_GROUP, 1, body + struct.pack(">i", 1) + _string(self.member_id) + _bytes(assignment))
         _throttle, error = struct.unpack(">ih", answer[:6])
         if error != 0:
             raise RuntimeError(f"SyncGroup answered {error}")
         return self
 
     def __exit__(self, *_):
-        self._call(LEAVE_GROUP, 1, _string(self._group) + _string(self._id))
+        self._call(LEAVE_GROUP, 1, _string(self._group) + _string(self.member_id))
         self._connection.close()
 
     def _call(self, key: int, version: int, body: bytes) -> bytes:

@@ -5,7 +5,7 @@ import random
 import shutil
 import subprocess
 
-from cli import member
+from cli import explain, member
 from cli.weir import Weir, one_sentence
 from harness.child import Child, Deadline
 from harness.context import CODECS, Context
@@ -19,12 +19,12 @@ BAD_OPTIONS = (
     ("produce", "a", "--header", "x"), ("produce", "a", "--partition", "-1"), ("consume",), ("consume", "a", "--offset", "-1"),
     ("consume", "a", "--beginning", "--tail", "1"), ("consume", "a", "--count", "few"), ("group",), ("group", "nonsense"),
     ("group", "describe"), ("group", "reset", "g"), ("group", "reset", "g", "--to-earliest", "--to-latest"),
-    ("group", "reset", "g", "--to-time", "soon"), ("consume", "a", "--timeout", "0"), ("log",), ("log", "dump"), ("log", "verify", "a", "b"),
+    ("group", "reset", "g", "--to-time", "soon"), ("explain",), ("explain", "nonsense"), ("explain", "group"), ("consume", "a", "--timeout", "0"), ("log",), ("log", "dump"), ("log", "verify", "a", "b"),
     ("log", "dump", "a", "--from", "-1"),
 )
 HELPS = ((), ("serve",), ("produce",), ("consume",), ("topic",), ("topic", "list"), ("topic", "create"), ("topic", "describe"),
          ("topic", "delete"), ("topic", "config"), ("group",), ("group", "list"), ("group", "describe"), ("group", "reset"),
-         ("log",), ("log", "dump"), ("log", "verify"))
+         ("explain",), ("explain", "group"), ("log",), ("log", "dump"), ("log", "verify"))
 
 
 def run(context: Context):
@@ -40,6 +40,12 @@ def run(context: Context):
             _group_reset(weir)
         with context.test("group_with_members"):
             _group_with_members(weir)
+        with context.test("explain_member_without_commits"):
+            explain.member_without_commits(weir)
+        with context.test("explain_stopped_member"):
+            explain.stopped_member(weir, broker.folder)
+        with context.test("explain_empty_and_unknown_group"):
+            explain.empty_and_unknown_group(weir)
         with context.test("crash") as notes:
             notes.append(_crash(weir, context, broker))
         with context.test("log_dump_and_verify"):

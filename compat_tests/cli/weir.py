@@ -28,7 +28,11 @@ class Weir:
         return self.run(*words, data=data).stdout.decode()
 
     def json(self, *words):
-        return json.loads(self.run(*words, "--json").stdout)
+        return self.parsed(self.run(*words, "--json"))
+
+    @staticmethod
+    def parsed(done: subprocess.CompletedProcess):
+        return json.loads(done.stdout)
 
     def lines(self, *words) -> list:
         return [json.loads(line) for line in self.run(*words, "--json").stdout.splitlines()]

@@ -25,6 +25,7 @@ struct Commands {
 void add_serve(Commands& commands);
 void add_topic(Commands& commands);
 void add_group(Commands& commands);
+void add_explain(Commands& commands);
 void add_log(Commands& commands);
 void add_produce(Commands& commands);
 void add_consume(Commands& commands);

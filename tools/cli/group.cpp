@@ -1,5 +1,5 @@
 // `weir group list|describe|reset`: consumer groups, their members, and how far they have read.
-#include "tools/cli/common.hpp"
+#include "tools/cli/group_lag.hpp"
 #include "tools/cli/time_text.hpp"
 #include "tools/client/groups.hpp"
 
@@ -97,25 +97,8 @@ class TopicOffsets {
 
 struct Described {
   client::GroupState state;
-  OffsetsByPartition committed;
-  std::map<TopicPartition, std::string> readers;  // member ids
-  TopicOffsets offsets;
+  std::vector<client::PartitionLag> partitions;
 };
-
-// A line for each partition that has a commit or a member.
-std::vector<TopicPartition> partitions_of(const Described& group) {
-  std::vector<TopicPartition> all;
-  for (const auto& [at, offset] : group.committed) {
-    all.push_back(at);
-  }
-  for (const auto& [at, member] : group.readers) {
-    if (!group.committed.contains(at)) {
-      all.push_back(at);
-    }
-  }
-  std::ranges::sort(all);
-  return all;
-}
 
 void print_members(const client::GroupState& state) {
   if (state.members.empty()) {
@@ -150,40 +133,54 @@ json::array members_json(const client::GroupState& state) {
 }
 
 int print_description(const GroupOptions& options, const Described& group) {
-  json::array partitions;
-  Table table{{"topic", "partition", "committed", "end", "lag", "member"}};
-  for (const auto& at : partitions_of(group)) {
-    const auto commit = group.committed.find(at);
-    const bool committed = commit != group.committed.end();
-    const auto end = group.offsets.ends.find(at);
-    const bool known = end != group.offsets.ends.end();
-    const auto reader = group.readers.find(at);
-    const auto lag =
-        committed && known ? std::optional{std::max<std::int64_t>(end->second - commit->second, 0)} : std::nullopt;
-    partitions.push_back({{"topic", at.first},
-                          {"partition", at.second},
-                          {"committed", committed ? json::value(commit->second) : json::value()},
-                          {"end", known ? json::value(end->second) : json::value()},
-                          {"lag", lag ? json::value(*lag) : json::value()},
-                          {"member", reader == group.readers.end() ? json::value() : json::value(reader->second)}});
-    table.add({at.first, std::to_string(at.second), committed ? std::to_string(commit->second) : "no commit",
-               known ? std::to_string(end->second) : "topic is gone", lag ? std::to_string(*lag) : "-",
-               reader == group.readers.end() ? "-" : reader->second});
-  }
   if (options.server.json) {
     print_json({{"group", options.group},
                 {"state", group.state.state},
                 {"protocol_type", group.state.protocol_type},
                 {"protocol", group.state.protocol},
                 {"members", members_json(group.state)},
-                {"partitions", partitions}});
+                {"partitions", lag_json(group.partitions)}});
     return kDone;
   }
   print_line("group '" + options.group + "', " + group.state.state +
              (group.state.protocol.empty() ? "" : ", assignor " + group.state.protocol));
   print_members(group.state);
-  partitions.empty() ? print_line("no commits") : table.print();
+  group.partitions.empty() ? print_line("no commits") : lag_table(group.partitions, false).print();
   return kDone;
+}
+
+// Of a broker that cannot tell lag itself: a line for each partition that has a commit or a member, and the difference
+// of two offsets. Records that are gone or never were count too.
+Result<std::vector<client::PartitionLag>> subtract(client::Blocking& broker, const client::GroupState& state,
+                                                   const OffsetsByPartition& committed) {
+  std::map<TopicPartition, client::PartitionLag> lags;
+  for (const auto& [at, offset] : committed) {
+    lags[at].committed = offset;
+  }
+  for (const auto& member : state.members) {
+    for (const auto& at : member.assigned) {
+      lags[at].member = member.id;
+    }
+  }
+  TopicOffsets offsets{broker};
+  std::string last;
+  std::vector<client::PartitionLag> all;
+  for (auto& [at, lag] : lags) {
+    offsets.error = 0;
+    if (std::exchange(last, at.first) != at.first && !offsets.load(at.first, std::nullopt) && offsets.error == 0) {
+      return offsets.trouble;
+    }
+    lag.at = at;
+    if (const auto end = offsets.ends.find(at); end != offsets.ends.end()) {
+      lag.end = end->second;
+      lag.state = lag.committed < 0         ? client::LagState::no_commit
+                  : lag.committed > lag.end ? client::LagState::unknown
+                                            : client::LagState::number;
+      lag.behind = lag.state == client::LagState::number ? lag.end - lag.committed : -1;
+    }
+    all.push_back(lag);
+  }
+  return all;
 }
 
 int describe(const GroupOptions& options) {
@@ -208,23 +205,18 @@ int describe(const GroupOptions& options) {
   if (state->state == "Dead" && committed->empty()) {
     return fail("there is no group '" + options.group + "'; see `weir group list`");
   }
-  Described group{*state, *committed, {}, TopicOffsets{*broker}};
-  for (const auto& member : state->members) {
-    for (const auto& at : member.assigned) {
-      group.readers[at] = member.id;
-    }
+  auto told = groups.explain(options.group, error);
+  if (told && error == 0) {
+    return print_description(options, {*state, std::move(told->partitions)});
   }
-  std::string last;
-  for (const auto& [topic, index] : partitions_of(group)) {
-    if (std::exchange(last, topic) == topic) {
-      continue;
-    }
-    group.offsets.error = 0;
-    if (!group.offsets.load(topic, std::nullopt) && group.offsets.error == 0) {
-      return fail(what, *broker, group.offsets.trouble);
-    }
+  if (!told && told.error().code != Errc::unsupported) {
+    return fail(what, *broker, told.error());
   }
-  return print_description(options, group);
+  const auto subtracted = subtract(*broker, *state, *committed);
+  if (!subtracted) {
+    return fail(what, *broker, subtracted.error());
+  }
+  return print_description(options, {*state, *subtracted});
 }
 
 // Where a partition is set to: nullopt when it has no commit that could be shifted.

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   weir::cli::add_consume(commands);
   weir::cli::add_topic(commands);
   weir::cli::add_group(commands);
+  weir::cli::add_explain(commands);
   weir::cli::add_log(commands);
   try {
     app.parse(argc, argv);

@@ -3,6 +3,7 @@
 #include "protocol/errors.hpp"
 #include "protocol/gen/consumer_protocol_assignment.hpp"
 #include "protocol/gen/describe_groups.hpp"
+#include "protocol/gen/explain_group.hpp"
 #include "protocol/gen/find_coordinator.hpp"
 #include "protocol/gen/list_groups.hpp"
 #include "protocol/gen/offset_commit.hpp"
@@ -96,6 +97,41 @@ Result<GroupState> Groups::describe(const std::string& group, std::int16_t& erro
                              member.client_id.str(), member.client_host.str(), assigned_to(member)});
   }
   return state;
+}
+
+Result<GroupExplanation> Groups::explain(const std::string& group, std::int16_t& error) {
+  WEIR_TRY(const auto node, coordinator(group, error));
+  if (error != 0) {
+    return GroupExplanation{};
+  }
+  protocol::ExplainGroupRequest request;
+  request.group_ids.emplace_back(group);
+  WEIR_TRY(const auto answer,
+           (broker_.call<protocol::ExplainGroupRequest, protocol::ExplainGroupResponse>(std::move(request), node)));
+  if (answer.response.groups.empty()) {
+    return {Errc::corrupt};
+  }
+  const auto& told = answer.response.groups.front();
+  error = told.error_code;
+  GroupExplanation explanation{told.state.str(), told.generation, told.state_since_ms, {}, {}};
+  for (const auto& reason : told.reasons) {
+    explanation.reasons.push_back(reason.str());
+  }
+  for (const auto& topic : told.topics) {
+    for (const auto& part : topic.partitions) {
+      const auto state = part.lag_state == 0   ? LagState::number
+                         : part.lag_state == 1 ? LagState::no_commit
+                                               : LagState::unknown;
+      explanation.partitions.push_back({.at = {topic.topic_name.str(), part.partition_index},
+                                        .state = state,
+                                        .committed = part.committed_offset,
+                                        .end = part.high_watermark,
+                                        .behind = part.records_behind,
+                                        .commit_age_ms = part.commit_age_ms,
+                                        .member = part.member_id ? part.member_id->str() : ""});
+    }
+  }
+  return explanation;
 }
 
 Result<OffsetsByPartition> Groups::committed(const std::string& group, std::int16_t& error) {
