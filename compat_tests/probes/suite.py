@@ -61,7 +61,7 @@ def compare(recorded: dict, seen: dict) -> list[tuple]:
 
 
 def _not_accepted(accepted, name: str, found: list) -> list:
-    return [row for row in found if accepted is None or not accepted.find(name, row[0], row[1], row[3])]
+    return [row for row in found if accepted is None or not accepted.find(name, *row)]
 
 
 def run(context):

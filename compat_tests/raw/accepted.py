@@ -1,6 +1,7 @@
 """Differences that are accepted: lines of a file, `what | step | field | what Weir says | reason`, with * as in file names.
 
-`what` is a case of the probes or an API of the differ. A field is a path with [0] or [*] in it; the value is JSON or *.
+`what` is a case of the probes or an API of the differ. A field is a path with [0] or [*] in it. The value is JSON, or * for
+any, or `2 -> 3` where Kafka's value counts too.
 """
 
 import fnmatch
@@ -18,11 +19,11 @@ class Accepted:
                 self.rows.append(words)
         self.used: set[int] = set()
 
-    def find(self, what: str, step: str, path: str, weir) -> list[str] | None:
+    def find(self, what: str, step: str, path: str, kafka, weir) -> list[str] | None:
         for index, row in enumerate(self.rows):
             of, label, field, value, _ = row
             if (fnmatch.fnmatchcase(what, of) and fnmatch.fnmatchcase(step, label) and _path_fits(path, field)
-                    and value in ("*", json.dumps(weir))):
+                    and value in ("*", json.dumps(weir), f"{json.dumps(kafka)} -> {json.dumps(weir)}")):
                 self.used.add(index)
                 return row
         return None

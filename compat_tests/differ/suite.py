@@ -1,0 +1,188 @@
+"""Random sequences of requests from a seed, the same to Weir and to Apache Kafka; every field of every answer compared.
+
+suite.py --seed 7 --sequences 2000     prints each difference as a small case that can be sent again
+suite.py --seed 7 --only 13            one sequence of a run
+suite.py --replay FILE...              cases as they were printed
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import random
+import sys
+import threading
+import time
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from differ import generate  # noqa: E402
+from differ.pair import Found, Pair, smaller  # noqa: E402
+from harness import paths  # noqa: E402
+from harness.broker import check_installed, make_broker  # noqa: E402
+from harness.results import require  # noqa: E402
+from raw import codec  # noqa: E402
+from raw.client import Connection  # noqa: E402
+from raw.warm import warm_up  # noqa: E402
+
+CASES = pathlib.Path(__file__).resolve().parent / "cases"
+AGAIN = 2  # a difference must come again this often; what does not was a matter of time and is only counted
+
+
+def served(port: int) -> dict:
+    """What a broker says it serves, as far as it can be sent: API name to (lowest, highest version)."""
+    connection = Connection(port)
+    rows = connection.call("ApiVersions", 0, {})["ApiKeys"]
+    connection.close()
+    found = {}
+    for row in rows:
+        name = codec.api_name(row["ApiKey"])
+        if name:
+            found[name] = (max(row["MinVersion"], min(codec.apis()[name].valid)), row["MaxVersion"])
+    return found
+
+
+def confirmed(pair: Pair, steps: list[dict]) -> Found | None:
+    found = pair.run(steps)
+    for attempt in range(AGAIN if found else 0):
+        found = pair.run(steps, 2 + attempt)
+        if not found:
+            break
+    return found
+
+
+def as_text(steps: list[dict], found: Found) -> str:
+    rows = "\n".join(f"    {path}: Kafka {kafka!r}, here {weir!r}" for path, kafka, weir in found.rows[:12])
+    lines = ",\n".join("  " + json.dumps(step) for step in steps)
+    return f"step {found.number}, {found.step.get('api', 'raw bytes')} v{found.step.get('v', '-')}:\n{rows}\n[\n{lines}\n]"
+
+
+@contextlib.contextmanager
+def brokers(right: str, weir: pathlib.Path, extra: dict | None = None):
+    """Kafka and Weir, started at the same time; or Kafka alone, in both roles."""
+    settings = {"group.min.session.timeout.ms": 6000} | (extra or {})
+    made = [make_broker("kafka", "differ", weir, settings)]
+    if right == "weir":
+        made.append(make_broker("weir", "differ", weir, settings))
+    failures: list = []
+
+    def start(broker):
+        try:
+            broker.start()
+            warm_up(broker.port)
+        except Exception as failure:  # told by the caller's thread
+            failures.append(failure)
+
+    threads = [threading.Thread(target=start, args=(broker,)) for broker in made]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        yield Pair(("kafka", made[0].port), (right, made[-1].port))
+        for broker in made:
+            broker.stop()
+    finally:
+        for broker in made:
+            broker.remove()
+
+
+def run_sequences(pair: Pair, seed: int, indexes, say=print, shrink: bool = True) -> tuple[list[str], int]:
+    """(differences as texts, how many came once only)."""
+    told, once, kinds = [], 0, {}
+    known = served(pair.right[1])
+    for index in indexes:
+        steps = generate.sequence(seed, index, known)
+        first = pair.run(steps)
+        if first is None:
+            continue
+        found = confirmed(pair, steps)
+        if found is None:
+            once += 1
+            say(f"sequence {index}: came once: {first.kind}: {first.rows[:2]}")
+            continue
+        kinds[found.kind] = kinds.get(found.kind, 0) + 1
+        if kinds[found.kind] > 1:
+            told.append(f"sequence {index}: again {found.kind}")
+            continue
+        if shrink:
+            steps, found = smaller(pair, steps, found)
+        told.append(f"sequence {index} of seed {seed}: {as_text(steps, found)}")
+        say(told[-1])
+    return told, once
+
+
+def unsent(pair: Pair) -> list[str]:
+    """Keys and versions that Weir serves and no sequence sent."""
+    return [f"{api} v{v}" for api, (low, high) in served(pair.right[1]).items() for v in range(low, high + 1) if (api, v) not in pair.sent]
+
+
+def replay(pair: Pair, files) -> list[str]:
+    told = []
+    for file in files:
+        steps = json.loads(file.read_text())
+        found = confirmed(pair, steps)
+        if found:
+            told.append(f"{file.name}: {as_text(steps, found)}")
+    return told
+
+
+def run(context):
+    """A hundred sequences (2,000 with --full), and the cases in which Weir once differed. Kafka is compared with itself."""
+    count = 2000 if context.full else 100
+    with brokers(context.kind, context.weir) as pair:
+        with context.test("cases_that_once_differed_agree") as notes:
+            files = sorted(CASES.glob("*.json"))
+            told = replay(pair, files)
+            require(not told, "\n".join(told))
+            notes.append(f"{len(files)} cases")
+        with context.test("sequences_agree") as notes:
+            start = time.monotonic()
+            told, once = run_sequences(pair, context.seed, range(count))
+            require(not told, f"{len(told)} differences, seed {context.seed}")
+            notes.append(f"{count} sequences, {pair.steps} steps in {time.monotonic() - start:.0f} s; {once} differences came once only")
+        with context.test("all_keys_and_versions_were_sent") as notes:
+            missing = unsent(pair)
+            require(not missing, f"not sent: {missing}")
+            notes.append(f"{len(pair.sent)} pairs")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--sequences", type=int, default=2000)
+    parser.add_argument("--only", type=int, nargs="+", help="these sequences of the run")
+    parser.add_argument("--replay", type=pathlib.Path, nargs="+")
+    parser.add_argument("--against", choices=("weir", "kafka"), default="weir", help="kafka: Kafka with itself, which must agree")
+    parser.add_argument("--weir", type=pathlib.Path, default=pathlib.Path(os.environ.get("WEIR_BIN", paths.WEIR_DEFAULT)))
+    parser.add_argument("--ports", type=int, nargs=2, metavar=("KAFKA", "WEIR"), help="brokers that are running already")
+    args = parser.parse_args()
+    seed = random.randrange(1_000_000) if args.seed is None else args.seed
+    start = time.monotonic()
+    if args.ports:
+        context = contextlib.nullcontext(Pair(("kafka", args.ports[0]), (args.against, args.ports[1])))
+    else:
+        check_installed("kafka", args.weir)
+        check_installed(args.against, args.weir)
+        context = brokers(args.against, args.weir.resolve())
+    with context as pair:
+        print(f"differ: seed {seed} (again with --seed {seed}), brokers ready after {time.monotonic() - start:.0f} s", flush=True)
+        if args.replay:
+            told, once = replay(pair, args.replay), 0
+            print("\n".join(told), flush=True)
+        else:
+            indexes = args.only or range(args.sequences)
+            told, once = run_sequences(pair, seed, indexes, say=lambda text: print(text, flush=True))
+            missing = unsent(pair)
+            print(f"{len(indexes)} sequences, {pair.steps} steps, {len(pair.sent)} pairs of key and version, {len(missing)} not sent"
+                  f"{': ' + ', '.join(missing) if missing and not args.only else ''}; {once} differences came once only", flush=True)
+    print(f"{len(told)} differences in {time.monotonic() - start:.0f} s", flush=True)
+    return 1 if told else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
