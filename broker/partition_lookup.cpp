@@ -3,6 +3,8 @@
 namespace weir::broker {
 using protocol::ErrorCode;
 
+constexpr std::int32_t kNotAsked = -1;  // what is below is an old epoch
+
 FoundPartition find_partition(const metadata::MetadataImage& image, const log::CommitLog& log, std::string_view name,
                               const Uuid& id, std::int32_t index) {
   const bool by_id = !id.is_zero();
@@ -19,7 +21,7 @@ FoundPartition find_partition(const metadata::MetadataImage& image, const log::C
 
 ErrorCode check_leader_epoch(const log::Partition& partition, std::int32_t current_leader_epoch) {
   const auto ours = partition.leader_epoch().value;
-  if (current_leader_epoch < 0 || current_leader_epoch == ours) {
+  if (current_leader_epoch == kNotAsked || current_leader_epoch == ours) {
     return ErrorCode::none;
   }
   return current_leader_epoch < ours ? ErrorCode::fenced_leader_epoch : ErrorCode::unknown_leader_epoch;

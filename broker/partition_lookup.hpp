@@ -21,7 +21,7 @@ FoundPartition find_partition(const metadata::MetadataImage& image, const log::C
                               const Uuid& id, std::int32_t index);
 
 // What a client believes against what is so: fenced_leader_epoch (74) below, unknown_leader_epoch (75) above, none for
-// -1.
+// -1 alone (a Fetch says nothing with any negative epoch, and brings -1 here).
 protocol::ErrorCode check_leader_epoch(const log::Partition& partition, std::int32_t current_leader_epoch);
 
 using protocol::wire;

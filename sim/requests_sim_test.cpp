@@ -6,6 +6,7 @@
 #include <set>
 
 #include "protocol/errors.hpp"
+#include "protocol/gen/describe_topic_partitions.hpp"
 #include "protocol/gen/fetch.hpp"
 #include "protocol/gen/list_offsets.hpp"
 #include "protocol/gen/metadata.hpp"
@@ -218,6 +219,72 @@ TEST_F(RequestsSim, ManyPartitionsOfOneTopicEachGetTheirAnswer) {
   const auto answer = call<ProduceResponse>(request, 12);
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->response.responses.at(0).partition_responses.size(), 100U);
+}
+
+// One batch of `count` records for partition 0.
+ProduceRequest::PartitionProduceData records(int count, std::int32_t partition) {
+  RecordBatchBuilder builder{BatchOptions{}};
+  for (int i = 0; i < count; ++i) {
+    builder.append({.value = as_bytes(std::string_view{"value"}), .timestamp = 1'700'000'000'000});
+  }
+  return {.index = partition, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}};
+}
+
+TEST_F(RequestsSim, AProduceAnswersATopicThatIsNamedTwiceOnceAndTakesTheLastBatchOfAPartition) {
+  start();
+  const SimTopic two{"pairs", 2};
+  ASSERT_TRUE(create_topic(*world, two));
+  ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
+  for (int i = 0; i < 3; ++i) {
+    request.topic_data.emplace_back().name = two.name;
+  }
+  request.topic_data[0].partition_data.push_back(records(1, 0));
+  request.topic_data[0].partition_data.push_back(records(2, 0));
+  request.topic_data[1].partition_data.push_back(records(4, 1));
+  request.topic_data.emplace_back().name = "none";
+  const auto answer = call<ProduceResponse>(request, 12);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->response.responses.size(), 1U) << "topics without partitions are not answered";
+  ASSERT_EQ(answer->response.responses[0].partition_responses.size(), 2U);
+  ListOffsetsRequest ends;
+  for (std::int32_t index = 0; index < 2; ++index) {
+    auto& topic = ends.topics.emplace_back();
+    topic.name = two.name;
+    topic.partitions.push_back({.partition_index = index, .timestamp = -1});
+  }
+  const auto listed = call<ListOffsetsResponse>(ends, 7);
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->response.topics.size(), 1U);
+  EXPECT_EQ(listed->response.topics[0].partitions.at(0).offset, 2);
+  EXPECT_EQ(listed->response.topics[0].partitions.at(1).offset, 4);
+}
+
+TEST_F(RequestsSim, AnyEpochBelowZeroButMinusOneIsAnOldOneExceptInAFetch) {
+  start();
+  ListOffsetsRequest request;
+  request.topics.emplace_back().name = kTopic.name;
+  auto& part = request.topics[0].partitions.emplace_back();
+  part = {.partition_index = 0, .current_leader_epoch = -1, .timestamp = -1};
+  EXPECT_EQ(call<ListOffsetsResponse>(request, 7)->response.topics.at(0).partitions.at(0).error_code, 0);
+  part.current_leader_epoch = -5;
+  EXPECT_EQ(call<ListOffsetsResponse>(request, 7)->response.topics.at(0).partitions.at(0).error_code,
+            wire(ErrorCode::fenced_leader_epoch));
+  FetchRequest fetch{.min_bytes = 0, .max_bytes = 100, .session_epoch = -1};
+  fetch.topics.emplace_back().topic = kTopic.name;
+  fetch.topics[0].partitions.push_back({.partition = 0, .current_leader_epoch = -5});
+  EXPECT_EQ(call<FetchResponse>(fetch, 12)->response.responses.at(0).partitions.at(0).error_code, 0);
+}
+
+TEST_F(RequestsSim, APageThatBeginsBeforeTheFirstPartitionIsRefused) {
+  start();
+  DescribeTopicPartitionsRequest request;
+  request.topics.push_back({.name = kTopic.name});
+  request.cursor = {.topic_name = kTopic.name, .partition_index = -1};
+  const auto answer = call<DescribeTopicPartitionsResponse>(request, 0);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->response.topics.size(), 1U);
+  EXPECT_EQ(answer->response.topics[0].error_code, wire(ErrorCode::invalid_request));
+  EXPECT_TRUE(answer->response.topics[0].partitions.empty());
 }
 
 TEST_F(RequestsSim, ANegativeIdleMaximumKeepsConnections) {

@@ -4,6 +4,7 @@
 #include "broker/error_map.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
+#include "broker/request_entries.hpp"
 #include "broker/topic_settings.hpp"
 
 namespace weir::broker {
@@ -11,6 +12,7 @@ namespace {
 using protocol::DeleteRecordsRequest;
 using protocol::DeleteRecordsResponse;
 using protocol::ErrorCode;
+using Topic = DeleteRecordsRequest::DeleteRecordsTopic;
 
 constexpr std::int64_t kHighWatermark = -1;
 
@@ -43,6 +45,10 @@ void handle(RequestContext context, DeleteRecordsRequest request, Reply<DeleteRe
   auto& services = context.services;
   const auto image = services.controller.image();
   const auto deletion = std::make_shared<Deletion>(std::move(reply));
+  merge_topics(request.topics, &Topic::partitions, [](const Topic& topic) { return topic.name.view(); });
+  for (auto& topic : request.topics) {
+    keep_last_of_each(topic.partitions, &DeleteRecordsRequest::DeleteRecordsPartition::partition_index);
+  }
   for (const auto& topic : request.topics) {
     auto& answers = deletion->response.topics.emplace_back();
     answers.name = topic.name;

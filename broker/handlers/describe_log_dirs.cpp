@@ -3,6 +3,7 @@
 
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
+#include "broker/request_entries.hpp"
 
 namespace weir::broker {
 namespace {
@@ -53,6 +54,10 @@ DescribeLogDirsResponse describe(const Services& services, const DescribeLogDirs
 }  // namespace
 
 void handle(RequestContext context, DescribeLogDirsRequest request, Reply<DescribeLogDirsResponse> reply) {
+  if (request.topics) {
+    merge_topics(*request.topics, &DescribeLogDirsRequest::DescribableLogDirTopic::partitions,
+                 [](const auto& topic) { return topic.topic.view(); });
+  }
   // The sizes of thousands of partitions and the volume's facts: not on an io loop.
   context.services.runtime.pool.post([&services = context.services, &loop = context.loop, context = std::move(context),
                                       request = std::move(request), reply = std::move(reply)]() mutable {

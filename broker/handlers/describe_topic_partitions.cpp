@@ -33,6 +33,15 @@ TopicAnswer unknown(const std::string& name) {
           .topic_authorized_operations = kAllTopicOperations};
 }
 
+// A page cannot begin before a first partition: each topic of the request is refused, in their order.
+DescribeTopicPartitionsResponse refused(const DescribeTopicPartitionsRequest& request) {
+  DescribeTopicPartitionsResponse response;
+  for (const auto& topic : request.topics) {
+    response.topics.push_back({.error_code = wire(ErrorCode::invalid_request), .name = topic.name});
+  }
+  return response;
+}
+
 // Partitions [first, first + room) of the topic.
 TopicAnswer describe(const metadata::Topic& topic, std::size_t first, std::size_t room) {
   TopicAnswer answer{.name = topic.name,
@@ -56,6 +65,9 @@ TopicAnswer describe(const metadata::Topic& topic, std::size_t first, std::size_
 
 void handle(RequestContext context, DescribeTopicPartitionsRequest request,
             Reply<DescribeTopicPartitionsResponse> reply) {
+  if (request.cursor && request.cursor->partition_index < 0) {
+    return reply(refused(request));
+  }
   const auto image = context.services.controller.image();
   const auto names = names_asked(request, *image);
   const auto limit =
@@ -70,7 +82,7 @@ void handle(RequestContext context, DescribeTopicPartitionsRequest request,
       continue;
     }
     const bool resumed = request.cursor && *name == start;
-    const auto first = static_cast<std::size_t>(resumed ? std::max(request.cursor->partition_index, 0) : 0);
+    const auto first = static_cast<std::size_t>(resumed ? request.cursor->partition_index : 0);
     if (room == 0) {
       response.next_cursor = {.topic_name = *name, .partition_index = static_cast<std::int32_t>(first)};
       break;

@@ -29,7 +29,7 @@ std::vector<FetchTarget> asked_targets(FetchRequest& request) {
   for (const auto& topic : request.topics) {
     for (const auto& part : topic.partitions) {
       FetchTarget target{.key = {.topic = topic.topic.str(), .topic_id = topic.topic_id, .partition = part.partition},
-                         .current_leader_epoch = part.current_leader_epoch,
+                         .current_leader_epoch = std::max(part.current_leader_epoch, -1),
                          .fetch_offset = part.fetch_offset,
                          .last_fetched_epoch = part.last_fetched_epoch,
                          .bytes_max = part.partition_max_bytes};

@@ -64,7 +64,8 @@ void handle(RequestContext context, FindCoordinatorRequest request, Reply<FindCo
   }
   const auto found = find(context, request.key_type, request.key, without_topic);
   response.error_code = found.error_code;
-  response.error_message = found.error_message;
+  response.error_message =
+      found.error_code == 0 ? "NONE" : found.error_message;  // Kafka's word, in these versions only
   response.node_id = found.node_id;
   response.host = found.host;
   response.port = found.port;

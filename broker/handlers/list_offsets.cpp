@@ -7,6 +7,7 @@
 #include "broker/error_map.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
+#include "broker/request_entries.hpp"
 
 namespace weir::broker {
 namespace {
@@ -55,6 +56,7 @@ class Listing {
   Listing(const Services& services, const ListOffsetsRequest& request, std::int16_t version)
       : services_(services), request_(request), version_(version), image_(services.controller.image()) {}
 
+  // Topics that are named twice are one by now (merge_topics).
   ListOffsetsResponse run() {
     std::map<std::pair<std::string_view, std::int32_t>, int> named;
     for (const auto& topic : request_.topics) {
@@ -146,6 +148,8 @@ bool takes_long(const ListOffsetsRequest& request) {
 }  // namespace
 
 void handle(RequestContext context, ListOffsetsRequest request, Reply<ListOffsetsResponse> reply) {
+  merge_topics(request.topics, &ListOffsetsRequest::ListOffsetsTopic::partitions,
+               [](const auto& topic) { return topic.name.view(); });
   if (!takes_long(request)) {
     return reply(Listing{context.services, request, context.api_version}.run());
   }

@@ -81,7 +81,7 @@ class Answering {
 
   TopicAnswer answer_by_id(const MetadataRequest::MetadataRequestTopic& asked) const {
     if (context_.api_version < kFirstByIdVersion) {
-      return failed(ErrorCode::invalid_request, asked.name ? asked.name->view() : std::string_view{});
+      return failed(ErrorCode::invalid_request, asked.name ? asked.name->view() : std::string_view{}, asked.topic_id);
     }
     const auto& topic = image_->find_topic(asked.topic_id);
     return topic ? describe(*topic, request_.include_topic_authorized_operations)

@@ -30,7 +30,9 @@ class Commit : public std::enable_shared_from_this<Commit> {
     event.old_unknown_group_error = context_.api_version < kFirstUnknownGroupVersion;
     const auto image = context_.services.controller.image();
     for (const auto& topic : request.topics) {
-      take(*image, topic, event.partitions);
+      if (!topic.partitions.empty()) {
+        take(*image, topic, event.partitions);
+      }
     }
     if (event.partitions.empty()) {
       return reply_(response_);

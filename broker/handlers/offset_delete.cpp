@@ -19,6 +19,9 @@ Asked sort_out(const metadata::MetadataImage& image, const OffsetDeleteRequest& 
   Asked asked;
   asked.known.group_id = request.group_id.str();
   for (const auto& topic : request.topics) {
+    if (topic.partitions.empty()) {
+      continue;
+    }
     const auto& known = image.find_topic(topic.name.view());
     auto& answer = asked.response.topics.emplace_back();
     answer.name = topic.name;
@@ -40,6 +43,9 @@ Asked sort_out(const metadata::MetadataImage& image, const OffsetDeleteRequest& 
 }  // namespace
 
 void handle(RequestContext context, OffsetDeleteRequest request, Reply<OffsetDeleteResponse> reply) {
+  if (request.group_id.empty()) {
+    return reply({.error_code = wire(ErrorCode::invalid_group_id)});
+  }
   auto asked = sort_out(*context.services.controller.image(), request);
   const auto topics = asked.known.topics;
   context.services.groups.delete_offsets(

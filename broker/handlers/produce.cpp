@@ -2,11 +2,10 @@
 // answered. With acks=0 nothing is answered, and an error closes the connection so that the client notices.
 #include "protocol/gen/produce.hpp"
 
-#include <set>
-
 #include "broker/error_map.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
+#include "broker/request_entries.hpp"
 #include "protocol/batch_validator.hpp"
 
 namespace weir::broker {
@@ -19,7 +18,6 @@ using PartitionAnswer = ProduceResponse::PartitionProduceResponse;
 // Decompressed bytes that a batch may cost on an io loop (about a millisecond); what is over it is judged on the pool.
 constexpr std::size_t kExpansionBudget = 4 << 20;
 constexpr std::int16_t kFirstByIdVersion = 13;
-constexpr std::size_t kFewPartitions = 32;  // of one topic in one request; among so many a linear search is the fastest
 
 PartitionAnswer refused(std::int32_t index, ErrorCode code) {
   return {.index = index, .error_code = wire(code), .base_offset = -1};
@@ -74,6 +72,8 @@ class Production : public std::enable_shared_from_this<Production> {
 
   void run() {
     const auto image = services_.controller.image();
+    merge_topics(request_.topic_data, &ProduceRequest::TopicProduceData::partition_data,
+                 [](const auto& topic) { return std::pair{topic.name.view(), topic.topic_id}; });
     response_.responses.resize(request_.topic_data.size());
     for (std::size_t i = 0; i < request_.topic_data.size(); ++i) {
       take_topic(*image, i);
@@ -104,20 +104,13 @@ class Production : public std::enable_shared_from_this<Production> {
   };
 
   void take_topic(const metadata::MetadataImage& image, std::size_t at) {
-    const auto& topic = request_.topic_data[at];
+    auto& topic = request_.topic_data[at];
     auto& answers = response_.responses[at];
     answers.name = topic.name;
     answers.topic_id = topic.topic_id;
+    keep_last_of_each(topic.partition_data, &ProduceRequest::PartitionProduceData::index);
     answers.partition_responses.reserve(topic.partition_data.size());
-    const bool many = topic.partition_data.size() > kFewPartitions;
-    std::set<std::int32_t> named;  // used when there are many: a large request must not cost its square
     for (const auto& part : topic.partition_data) {
-      const auto same = [&](const PartitionAnswer& answer) { return answer.index == part.index; };
-      const bool again =
-          many ? !named.insert(part.index).second : std::ranges::any_of(answers.partition_responses, same);
-      if (again) {
-        continue;
-      }  // one entry survives
       answers.partition_responses.push_back({.index = part.index});
       take_partition(image, topic, part, at);
     }

@@ -80,6 +80,9 @@ std::string inherited(const ConfigRow& row, const Config& broker) {
 std::optional<Refusal> refuse_resource(const PlanInput& in, std::int8_t type, std::string_view name) {
   switch (static_cast<ResourceType>(type)) {
     case ResourceType::topic:
+      if (name.empty()) {
+        return Refusal{ErrorCode::invalid_request, "The name of a topic is not empty."};
+      }
       if (in.image.find_topic(name) == nullptr) {
         return Refusal{ErrorCode::unknown_topic_or_partition, "There is no topic of this name."};
       }
