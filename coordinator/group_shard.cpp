@@ -419,10 +419,11 @@ void GroupShard::finish(Write& write, ErrorCode error, Now now, Effects& out) {
   }
   GroupEffects effects;
   switch (write.kind) {
-    case Write::Kind::offsets: break;
+    case Write::Kind::offsets: slot.stays_empty = slot.stays_empty || error == ErrorCode::none; break;
     case Write::Kind::delete_group:
       if (error == ErrorCode::none) {
         slot.durable_value.reset();
+        slot.stays_empty = false;
       } else {
         slot.group->revive();
       }

@@ -11,10 +11,12 @@ struct GroupShard::Slot {
   std::optional<std::vector<std::byte>> durable_value;  // the group's newest durable record
   std::int32_t writes = 0;                              // queued or under way
   Millis filed_deadline = kNever;                       // the entry in deadlines_
+  bool stays_empty =
+      false;  // a commit made it: without offsets too it is there until the next expiry check, as in Kafka
 
   // Nothing durable, nobody here, nothing to come: as if it had never been.
   [[nodiscard]] bool is_nothing() const {
-    return writes == 0 && !durable_value && offsets.empty() && group->member_count() == 0 &&
+    return writes == 0 && !durable_value && !stays_empty && offsets.empty() && group->member_count() == 0 &&
            !group->has_pending_members();
   }
 };

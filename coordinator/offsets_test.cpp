@@ -144,6 +144,33 @@ TEST(OffsetDelete, SparesWhatTheGroupReads) {
             ErrorCode::group_id_not_found);
 }
 
+TEST(OffsetDelete, LeavesAnEmptyGroupThatOnlyCommitsMadeUntilTheNextExpiryCheck) {
+  ShardUnderTest test;
+  const DeleteOffsetsRequest request{"s", {{"t", {}, {0}}}};
+  test.commit_async(commit_request("s", "", -1, 5));
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = test.get<DeleteOffsetsAnswer>(test.delete_offsets_async(request));
+    EXPECT_EQ(answer.error, ErrorCode::none);
+    EXPECT_EQ(committed(test, "s"), -1);
+    const auto facts = test.shard().describe("s");
+    EXPECT_TRUE(facts.found);
+    EXPECT_EQ(facts.state, GroupState::empty);
+  }
+  test.advance(test.config.offsets_retention_check_ms - 1);
+  EXPECT_TRUE(test.shard().describe("s").found);
+  test.advance(1);
+  EXPECT_FALSE(test.shard().describe("s").found);
+  EXPECT_EQ(test.shard().group_count(), 0U);
+  EXPECT_EQ(test.get<DeleteOffsetsAnswer>(test.delete_offsets_async(request)).error, ErrorCode::group_id_not_found);
+}
+
+TEST(OffsetDelete, ARefusedCommitLeavesNoGroup) {
+  ShardUnderTest test;
+  test.refuse_appends = Errc::disk_full;
+  test.commit_async(commit_request("s", "", -1, 5));
+  EXPECT_EQ(test.shard().group_count(), 0U);
+}
+
 TEST(OffsetDelete, OfAGroupWhoseProtocolNobodyKnowsIsRefusedWhileItHasMembers) {
   ShardUnderTest test;
   auto request = join_request("g");
