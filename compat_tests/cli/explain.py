@@ -48,6 +48,11 @@ def stopped_member(weir: Weir, folder: pathlib.Path):
             first.process.send_signal(signal.SIGCONT)
 
 
+def _without_ages(told: dict) -> list:
+    """Two commands ask at two times."""
+    return [{name: value for name, value in at.items() if not name.endswith("_ms")} for at in told["partitions"]]
+
+
 def empty_and_unknown_group(weir: Weir):
     weir.run("topic", "create", "left")
     weir.run("produce", "left", data=b"a\nb\nc\n")
@@ -60,7 +65,8 @@ def empty_and_unknown_group(weir: Weir):
     told = weir.json("explain", "group", "leavers")
     require([(at["committed"], at["end"], at["lag"]) for at in told["partitions"]] == [(1, 3, 2)], f"{told}")
     require(told["reasons"][-1] == "2 records wait in 1 partition.", f"{told}")
-    require(weir.json("group", "describe", "leavers")["partitions"] == told["partitions"], "describe and explain differ")
+    described = weir.json("group", "describe", "leavers")
+    require(_without_ages(described) == _without_ages(told), f"describe tells {described}, explain {told}")
     require("there is no group 'nobody'" in weir.refused("explain", "group", "nobody"), "an unknown group")
 
 
