@@ -46,7 +46,7 @@ class Story:
         """The versions in turn, over the sequences and within one: some hundred sequences send them all."""
         low, high = self.served[api]
         uses = self._uses[api] = self._uses.get(api, -1) + 1
-        return low + (self._offset + self.index * 5 + uses) % (high - low + 1)
+        return low + (self._offset + self.index * 19 + uses) % (high - low + 1)
 
     def chance(self, part: float) -> bool:
         return self.random.random() < part
@@ -184,7 +184,10 @@ def produce(s: Story):
     spec, n = _spec(s, name, partition)
     if s.chance(0.08):
         other = s.topic()
-        parts = [story.topic(t, PartitionData=[{"Index": p, "Records": story.records(_spec(s, t, p)[0])}]) for t, p in ((name, partition), (other, s.partition(other)))]
+        places = ((name, partition), (other, s.partition(other)))
+        # Kafka fails all partitions for one batch whose length is a lie, Weir the one: only sent alone.
+        specs = [{key: value for key, value in _spec(s, t, p)[0].items() if key != "length"} for t, p in places]
+        parts = [story.topic(t, PartitionData=[{"Index": p, "Records": story.records(of)}]) for (t, p), of in zip(places, specs)]
         s.add(step("Produce", version, Acks=-1, TimeoutMs=20_000, TopicData=parts))
         return
     specs = s.pick([spec, spec], {"hex": ""}, {"hex": "00" * 70}) if s.chance(0.04) else spec

@@ -62,7 +62,8 @@ def as_text(steps: list[dict], found: Found) -> str:
 @contextlib.contextmanager
 def brokers(right: str, weir: pathlib.Path, extra: dict | None = None):
     """Kafka and Weir, started at the same time; or Kafka alone, in both roles."""
-    settings = {"group.min.session.timeout.ms": 6000} | (extra or {})
+    # A topic that a question makes is there in Kafka when it is there: no case may depend on that.
+    settings = {"group.min.session.timeout.ms": 6000, "auto.create.topics.enable": "false"} | (extra or {})
     made = [make_broker("kafka", "differ", weir, settings)]
     if right == "weir":
         made.append(make_broker("weir", "differ", weir, settings))
@@ -145,10 +146,11 @@ def run(context):
             told, once = run_sequences(pair, context.seed, range(count))
             require(not told, f"{len(told)} differences, seed {context.seed}")
             notes.append(f"{count} sequences, {pair.steps} steps in {time.monotonic() - start:.0f} s; {once} differences came once only")
-        with context.test("all_keys_and_versions_were_sent") as notes:
-            missing = unsent(pair)
-            require(not missing, f"not sent: {missing}")
-            notes.append(f"{len(pair.sent)} pairs")
+        with context.test("all_keys_were_sent") as notes:  # of a long run also all versions
+            missing, keys = unsent(pair), {api for api, _ in pair.sent}
+            bad = [pair_missing for pair_missing in missing if context.full or pair_missing.split()[0] not in keys]
+            require(context.kind == "kafka" or not bad, f"not sent: {bad}")
+            notes.append(f"{len(pair.sent)} pairs of key and version, {len(missing)} not sent")
 
 
 def main() -> int:
