@@ -29,7 +29,7 @@ SUITES = ("java", "real_input", "aiokafka_python", "console_tools", "confluent_p
           "sarama", "franz_go", "kafkajs", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka", "kcat", "cli",
           "hostile", "probes")
 # Run by name only: a member of kafka-python stands still now and then while the machine is busy (its FINDINGS.md).
-BY_NAME = ("kafka_python",)
+BY_NAME = ("kafka_python", "platformatic_kafka")
 LANES = 2
 
 

@@ -17,8 +17,19 @@ export function require(condition, sentence) {
   if (!condition) throw new Wrong(sentence)
 }
 
+// What fails outside of a test's own calls, in a member that reads on by itself, fails the test that waits for it.
+let behind = null
+for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, error => (behind ??= error))
+
+function raiseBehind() {
+  const error = behind
+  behind = null
+  if (error) throw error
+}
+
 export async function until(sentence, condition) {
   for (const end = Date.now() + WAIT_MS; !(await condition()); ) {
+    raiseBehind()
     require(Date.now() < end, `not within ${WAIT_MS / 1000} s: ${sentence}`)
     await pause(PAUSE_MS) // between two looks, bounded by the deadline
   }
@@ -53,6 +64,7 @@ async function runTest(name, body) {
   let detail = ''
   try {
     await body()
+    raiseBehind()
   } catch (error) {
     detail = ' ' + (error instanceof Wrong ? error.message : (error.stack ?? String(error))).replaceAll('\n', ' | ')
   }
