@@ -26,10 +26,10 @@ from harness.results import Results  # noqa: E402
 
 # The longest first, so that the two lanes end at about the same time.
 SUITES = ("java", "real_input", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
-          "sarama", "franz_go", "kafkajs", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka", "kcat", "cli",
-          "hostile", "probes")
+          "sarama", "franz_go", "kafkajs", "platformatic_kafka", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka",
+          "kcat", "cli", "hostile", "probes")
 # Run by name only: a member of kafka-python stands still now and then while the machine is busy (its FINDINGS.md).
-BY_NAME = ("kafka_python", "platformatic_kafka")
+BY_NAME = ("kafka_python",)
 LANES = 2
 
 
