@@ -25,11 +25,9 @@ from harness.context import SUITE_ITSELF, Context, check_expected  # noqa: E402
 from harness.results import Results  # noqa: E402
 
 # The longest first, so that the two lanes end at about the same time.
-SUITES = ("java", "real_input", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
+SUITES = ("java", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
           "sarama", "franz_go", "kafkajs", "platformatic_kafka", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka",
           "kcat", "cli", "hostile", "probes")
-# Run by name only: a member of kafka-python stands still now and then while the machine is busy (its FINDINGS.md).
-BY_NAME = ("kafka_python",)
 LANES = 2
 
 
@@ -38,7 +36,7 @@ def arguments():
     parser.add_argument("--broker", choices=("weir", "kafka"), default="weir")
     parser.add_argument("--weir", type=pathlib.Path, default=pathlib.Path(os.environ.get("WEIR_BIN", paths.WEIR_DEFAULT)),
                         help="the weir binary; else WEIR_BIN, else build/release/weir")
-    parser.add_argument("--only", nargs="+", choices=SUITES + BY_NAME, default=SUITES, metavar="NAME", help=", ".join(SUITES))
+    parser.add_argument("--only", nargs="+", choices=SUITES, default=SUITES, metavar="NAME", help=", ".join(SUITES))
     parser.add_argument("--full", action="store_true", help="100,000 records per codec instead of 10,000")
     parser.add_argument("--seed", type=int, default=None)
     return parser.parse_args()

@@ -112,6 +112,8 @@ class Member(adapter.Member):
         self.consumer = KafkaConsumer(bootstrap_servers=BROKER, group_id=group, auto_offset_reset="earliest", enable_auto_commit=False,
                                       heartbeat_interval_ms=200, session_timeout_ms=6000, **config)
         self.consumer.subscribe([topic], listener=(AsyncListener if hasattr(kafka, "AsyncConsumerRebalanceListener") else Listener)(self))
+        # A member of line 3 that joins before it knows the partitions joins again, and may then stand still (FINDINGS.md).
+        until(f"the member knows the partitions of {topic}", lambda: self.consumer.partitions_for_topic(topic))
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
