@@ -6,6 +6,7 @@
 
 #include "broker/broker.hpp"
 #include "sim/seams/sim_runtime.hpp"
+#include "sim/seams/talk.hpp"
 
 namespace weir::broker {
 namespace {
@@ -22,28 +23,9 @@ class AdminHttpTest : public testing::Test {
 
   // Sends `text` and returns all that comes until the broker closes.
   std::string talk(const Endpoint& at, std::string_view text) {
-    std::unique_ptr<Stream> stream;
-    std::string got;
-    std::array<std::byte, 512> chunk{};
-    bool over = false;
-    std::function<void()> read = [&] {
-      stream->read_some(MutableBytes{chunk}, [&](const Result<std::size_t>& count) {
-        if (!count) {
-          over = true;
-          return;
-        }
-        got += as_text(Bytes{chunk}.first(*count));
-        read();
-      });
-    };
-    machine_.network.connect(at, loop_, [&](Result<std::unique_ptr<Stream>> connected) {
-      ASSERT_TRUE(connected);
-      stream = std::move(*connected);
-      stream->write(BufferChain{SharedBytes::copy_of(as_bytes(text))}, [](const Result<void>&) {});
-      read();
-    });
-    EXPECT_TRUE(machine_.queue.run_until([&] { return over; }, machine_.queue.clock().monotonic_ms() + 60'000));
-    return got;
+    auto answer = sim::talk(machine_.queue, machine_.network, loop_, at, text);
+    EXPECT_TRUE(answer);
+    return std::move(answer).value_or("");
   }
   std::string get(const Endpoint& at, const std::string& target) {
     return talk(at, "GET " + target + " HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n");

@@ -18,6 +18,7 @@
 #include "protocol/gen/produce.hpp"
 #include "protocol/gen/sync_group.hpp"
 #include "protocol/record.hpp"
+#include "sim/seams/talk.hpp"
 #include "sim/sim_producer.hpp"
 
 namespace weir::sim {
@@ -170,31 +171,10 @@ class GroupLagSim : public testing::Test {
   }
 
   std::string metrics() {
-    std::unique_ptr<Stream> stream;
-    std::string got;
-    std::array<std::byte, 512> chunk{};
-    bool over = false;
-    std::function<void()> read = [&] {
-      stream->read_some(MutableBytes{chunk}, [&](const Result<std::size_t>& count) {
-        if (!count) {
-          over = true;
-          return;
-        }
-        got += as_text(Bytes{chunk}.first(*count));
-        read();
-      });
-    };
-    world->network().connect(
-        *world->broker().http_bound(), world->client_loop(), [&](Result<std::unique_ptr<Stream>> connected) {
-          ASSERT_TRUE(connected);
-          stream = std::move(*connected);
-          stream->write(BufferChain{SharedBytes::copy_of(as_bytes(
-                            std::string_view{"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"}))},
-                        [](const Result<void>&) {});
-          read();
-        });
-    EXPECT_TRUE(world->run_until([&] { return over; }, World::kPatienceMs));
-    return got;
+    auto answer = talk(world->queue(), world->network(), world->client_loop(), *world->broker().http_bound(),
+                       "GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    EXPECT_TRUE(answer);
+    return std::move(answer).value_or("");
   }
 
   std::optional<World> world;

@@ -2,7 +2,7 @@
 """Writes docs/OPERATING.md from the rows of base/config.def, base/topic_config.def and base/metrics.def.
 
 gen_operating.py          writes it
-gen_operating.py --check  exit 1 if it is not up to date
+gen_operating.py --check  exit 1 if it is not up to date, or if a key that is said to do what it says is read by nothing
 """
 import pathlib
 import re
@@ -66,11 +66,10 @@ def page():
     yield "## Our own broker keys"
     yield from table(head, (line(r, r[4].replace("_", "-")) for r in broker if r[1].startswith("mq.")))
     yield "## Kafka's broker keys that do what they say"
-    yield "Some belong to parts that are not served yet (consumer and share groups, transactions, TLS, SASL); they take effect with them."
-    yield ""
     yield from table(head, (line(r, r[4].replace("_", "-")) for r in broker if r[5] == "honour" and not r[1].startswith("mq.")))
     yield "## Kafka's broker keys that are accepted and reported"
-    yield "They are kept and told by DescribeConfigs, and change nothing on one node."
+    yield "They are kept and told by DescribeConfigs, and change nothing in this version: one node has no use for them, or what they"
+    yield "belong to is not served yet (consumer and share groups, transactions, TLS, SASL, compaction)."
     yield ""
     yield from table(head, (line(r, r[4].replace("_", "-")) for r in broker if r[5] == "report"))
     yield "## Topic keys"
@@ -90,11 +89,36 @@ def page():
                      ([f"`{a[2]}`", kinds.get(a[0], a[0].lower()), a[3], a[4], a[5]] for _, a in rows("metrics.def")))
 
 
+def unread():
+    """Keys of "honour" rows that no code reads: neither as a member, nor by name, nor as the default of a topic key that is."""
+    sources = [path for folder in ("base", "log", "coordinator", "broker", "tools") for path in (ROOT / folder).rglob("*.[ch]pp")
+               if not path.name.endswith("_test.cpp")]
+    code = "\n".join(path.read_text() for path in sources)
+    words = set(re.findall(r"\w+", code))
+
+    def is_read(member, name):
+        return member in words or f'"{name}"' in code or name.startswith("mq.")
+
+    defaults = set()
+    for table_name in ("topic_config.def", "config.def"):
+        for macro, arguments in rows(table_name):
+            member = arguments.pop(1) if macro.endswith("_MEMBER") else None
+            _, name, _, _, synonyms, handling, _ = arguments
+            if handling != "honour":
+                continue
+            if not is_read(member, name) and name not in defaults:
+                yield name
+            elif table_name == "topic_config.def":
+                defaults |= {re.sub(r"\(x\d+\)", "", synonym) for synonym in synonyms.split(",")}
+
+
 def main():
     text = "\n".join(page()).rstrip("\n") + "\n"
     if sys.argv[1:] == ["--check"]:
         if not TARGET.exists() or TARGET.read_text() != text:
             sys.exit("docs/OPERATING.md is not up to date: run tools/gen_operating.py")
+        if names := list(unread()):
+            sys.exit(f"nothing reads these keys, so they are to be `report`: {', '.join(names)}")
         return
     TARGET.write_text(text)
 

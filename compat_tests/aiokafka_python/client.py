@@ -1,7 +1,4 @@
-"""The aiokafka client under test; run by suite.py with the interpreter of the venv.
-
-`client.py tests` runs everything but the crash run, `client.py crash` that one.
-"""
+"""The aiokafka client under test; run by suite.py with the interpreter of the venv. Its words: python_clients/program.py."""
 
 import pathlib
 import sys
@@ -11,16 +8,7 @@ sys.path[0] = str(pathlib.Path(__file__).resolve().parent.parent)
 
 from aiokafka_python import admin  # noqa: E402
 from aiokafka_python.adapter import Client  # noqa: E402
-from python_clients import tests  # noqa: E402
-from python_clients.support import failures, run_test  # noqa: E402
+from python_clients import program  # noqa: E402
 
 if __name__ == "__main__":
-    client = Client()
-    if sys.argv[1:] == ["crash"]:
-        tests.crash(client)
-    else:
-        run_test("metadata", admin.metadata, client)
-        tests.run_all(client)
-        for name in ("topics", "configs", "groups", "delete_records"):
-            run_test(f"admin_{name}", getattr(admin, name), client)
-    sys.exit(1 if failures else 0)
+    program.run(Client(), admin, ("topics", "configs", "groups", "delete_records"))

@@ -17,6 +17,16 @@ import org.apache.kafka.common.PartitionInfo;
 final class ProduceTests {
   private ProduceTests() {}
 
+  static void runAll() {
+    Support.test("metadata", ProduceTests::metadata);
+    for (String codec : new String[] {"none", "gzip", "snappy", "lz4", "zstd"}) {
+      Support.test("codec_" + codec, () -> codec(codec));
+    }
+    Support.test("empty_and_null_values", ProduceTests::emptyAndNullValues);
+    Support.test("plain_acks_0", () -> plainAcks("0"));
+    Support.test("plain_acks_1", () -> plainAcks("1"));
+  }
+
   static void metadata() {
     final DescribeClusterResult told = Support.ADMIN.describeCluster();
     Support.require(!Support.get(told.clusterId()).isEmpty(), "no cluster id");

@@ -96,13 +96,7 @@ public final class Main {
   }
 
   public static void main(String[] unused) {
-    Support.test("metadata", ProduceTests::metadata);
-    for (String codec : new String[] {"none", "gzip", "snappy", "lz4", "zstd"}) {
-      Support.test("codec_" + codec, () -> ProduceTests.codec(codec));
-    }
-    Support.test("empty_and_null_values", ProduceTests::emptyAndNullValues);
-    Support.test("plain_acks_0", () -> ProduceTests.plainAcks("0"));
-    Support.test("plain_acks_1", () -> ProduceTests.plainAcks("1"));
+    ProduceTests.runAll();
     Support.test("group_join_share_leave_resume", GroupTests::joinShareLeaveResume);
     Support.test("group_committed_positions_are_resumed", GroupTests::committedPositionsAreResumed);
     Support.test("admin_topics", Main::adminTopics);
