@@ -1,14 +1,17 @@
 #include "base/tcp_network.hpp"
 
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <optional>
 
 #include "base/io_thread.hpp"
+#include "base/logging.hpp"
 #include "base/tcp_address.hpp"
 #include "base/tcp_stream.hpp"
 
@@ -16,6 +19,16 @@ namespace weir {
 namespace {
 constexpr int kBacklog = 1024;
 constexpr Millis kAcceptPauseMs = 100;  // after the process ran out of descriptors
+constexpr Millis kSilentMs = 10'000;    // between two lines about that
+// Of the descriptors that this process may have, an eighth is not given to connections: a log that cannot open its next
+// file is worse off than a client that must come back.
+constexpr rlim_t kReservedMin = 16;
+constexpr rlim_t kReservedMax = 1024;
+
+rlim_t descriptor_limit() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
 
 using OnConnected = UniqueFunction<void(Result<std::unique_ptr<Stream>>)>;
 
@@ -56,7 +69,11 @@ int new_socket(const SocketAddress& address) {
 class Acceptor final : public IoThread::Watcher, public std::enable_shared_from_this<Acceptor> {
  public:
   Acceptor(OwnedSocket socket, std::vector<IoLoop*> loops, Network::OnAccept on_accept)
-      : socket_(std::move(socket)), loops_(std::move(loops)), on_accept_(std::move(on_accept)) {}
+      : socket_(std::move(socket)),
+        loops_(std::move(loops)),
+        on_accept_(std::move(on_accept)),
+        limit_(descriptor_limit()),
+        reserved_(std::clamp(limit_ / 8, kReservedMin, kReservedMax)) {}
 
   [[nodiscard]] IoThread& home() const { return io_thread(*loops_.front()); }
   [[nodiscard]] int socket() const { return socket_.get(); }
@@ -70,9 +87,14 @@ class Acceptor final : public IoThread::Watcher, public std::enable_shared_from_
           continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-          retry_later();  // no new edge comes for those who already wait
+          retry_later(errno);  // no new edge comes for those who already wait
         }
         return;
+      }
+      // The kernel gives the lowest free number, so a high one means that nearly all are taken.
+      if (static_cast<rlim_t>(accepted.get()) + reserved_ >= limit_) {
+        refuse();
+        continue;
       }
       deal(std::move(accepted));
     }
@@ -91,18 +113,53 @@ class Acceptor final : public IoThread::Watcher, public std::enable_shared_from_
     });
   }
 
-  void retry_later() {
+  void refuse() {
+    ++refused_;
+    if (may_speak(refusal_told_ms_)) {
+      WEIR_LOG(
+          warn,
+          "closing new connections to {}: nearly all of the {} file descriptors of this process are in use (ulimit "
+          "-n), and {} are kept for the log; {} closed so far",
+          to_string(local_endpoint_of(socket_.get())), limit_, reserved_, refused_);
+    }
+  }
+
+  void retry_later(int number) {
+    if (may_speak(wait_told_ms_)) {
+      WEIR_LOG(error, "new connections to {} wait: accept failed: {}", to_string(local_endpoint_of(socket_.get())),
+               std::strerror(number));
+    }
+    if (std::exchange(retrying_, true)) {
+      return;
+    }  // one timer, however many edges come meanwhile
     home().timers().schedule(home().now_ms() + kAcceptPauseMs, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) {
+        self->retrying_ = false;
         self->on_ready(true, false, false);
       }
     });
   }
 
+  bool may_speak(std::optional<Millis>& told_ms) const {
+    const auto now = home().now_ms();
+    if (told_ms && now - *told_ms < kSilentMs) {
+      return false;
+    }
+    told_ms = now;
+    return true;
+  }
+
   OwnedSocket socket_;
   std::vector<IoLoop*> loops_;
   Network::OnAccept on_accept_;
-  std::size_t next_loop_ = 0;  // only on the home loop
+  const rlim_t limit_;
+  const rlim_t reserved_;
+  // Only on the home loop:
+  std::size_t next_loop_ = 0;
+  std::int64_t refused_ = 0;
+  bool retrying_ = false;
+  std::optional<Millis> refusal_told_ms_;
+  std::optional<Millis> wait_told_ms_;
   std::atomic<bool> stopped_ = false;
 };
 

@@ -1,10 +1,16 @@
 #include "base/tcp_network.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
 #include <future>
+#include <thread>
 
+#include "base/logging.hpp"
 #include "base/random.hpp"
 #include "base/real_runtime.hpp"
 #include "base/temporary_folder.hpp"
@@ -292,6 +298,94 @@ TEST(TcpNetwork, ConnectionsAreDealtToTheLoopsInTurn) {
   const std::lock_guard guard{mutex};
   EXPECT_EQ(dealt[world.runtime.io[0]], 5);
   EXPECT_EQ(dealt[world.runtime.io[1]], 5);
+}
+
+// While it lives, this process may open `more` descriptors and no others.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(rlim_t more) {
+    const auto lowest_free = ::dup(0);
+    ::close(lowest_free);
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit now = before_;
+    now.rlim_cur = static_cast<rlim_t>(lowest_free) + more;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
+  }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+bool answers(Peer& peer) {
+  return !peer.error() && peer.write(BufferChain{SharedBytes::copy_of(as_bytes("ping"))}) &&
+         as_text(peer.read(4)) == "ping";
+}
+
+TEST(TcpNetwork, NearTheDescriptorLimitNewConnectionsAreClosedAndTheLogSaysSoOnce) {
+  Fixture world;
+  const LogCapture log;
+  const DescriptorLimit limit{60};
+  const auto listener = world.echo({"127.0.0.1", 0});
+  const auto connect = [&] {
+    return std::make_unique<Peer>(world.runtime.network, listener->bound(), *world.runtime.io[0]);
+  };
+  std::vector<std::unique_ptr<Peer>> served;
+  auto next = connect();
+  while (answers(*next) && served.size() < 60) {
+    served.push_back(std::exchange(next, nullptr));
+    next = connect();
+  }
+  EXPECT_GE(served.size(), 10U);
+  EXPECT_LT(served.size(), 30U) << "both ends are of this process";
+  EXPECT_FALSE(answers(*connect()));
+  EXPECT_TRUE(answers(*served.front())) << "who is there stays";
+  ASSERT_EQ(log.lines().size(), 1U);
+  EXPECT_TRUE(log.lines().front().starts_with("WARN  closing new connections to 127.0.0.1:")) << log.lines().front();
+
+  served.resize(5);
+  auto again = connect();
+  for (int i = 0; i < 10'000 && !answers(*again); ++i) {  // the other ends close a moment later
+    again = connect();
+  }
+  EXPECT_TRUE(answers(*again));
+}
+
+TEST(TcpNetwork, WithoutAnyDescriptorConnectionsWaitAndAreServedLater) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer of that build looks at objects through a pipe of its own, which needs descriptors";
+#endif
+  Fixture world;
+  const auto listener = world.echo({"127.0.0.1", 0});
+  const LogCapture log;
+  std::array<int, 3> clients{};
+  for (auto& client : clients) {
+    client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ASSERT_GE(client, 0);
+  }
+  {
+    const DescriptorLimit limit{0};
+    sockaddr_in at{.sin_family = AF_INET,
+                   .sin_port = htons(listener->bound().port),
+                   .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)},
+                   .sin_zero = {}};
+    for (const auto client : clients) {
+      ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+      ASSERT_EQ(::send(client, "ping", 4, MSG_NOSIGNAL), 4);
+    }
+    while (log.lines().empty()) {
+      std::this_thread::yield();
+    }
+  }
+  for (const auto client : clients) {
+    std::array<char, 4> got{};
+    EXPECT_EQ(::recv(client, got.data(), got.size(), MSG_WAITALL), 4);
+    ::close(client);
+  }
+  ASSERT_EQ(log.lines().size(), 1U);
+  EXPECT_TRUE(log.lines().front().starts_with("ERROR new connections to 127.0.0.1:")) << log.lines().front();
 }
 
 }  // namespace

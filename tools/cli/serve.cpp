@@ -1,5 +1,6 @@
 // `weir serve`: the broker in the foreground, on real threads, sockets and disk, until SIGTERM or SIGINT.
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <cerrno>
 #include <csignal>
@@ -120,6 +121,21 @@ void keep_freed_memory() {
   ::mallopt(M_TRIM_THRESHOLD, kKeepMax);
 }
 
+// Many systems give a process 1024 descriptors to begin with and let it ask for more; a connection is one of them.
+void raise_descriptor_limit() {
+  constexpr rlim_t kEnough = 4096;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+    return;
+  }
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_max < kEnough) {
+    WEIR_LOG(warn, "at most {} file descriptors may be open (ulimit -n): connections beyond that will be closed",
+             limit.rlim_max);
+  }
+}
+
 int serve(const ServeOptions& options) {
   std::string problem;
   const auto inputs = gather_inputs(options, problem);
@@ -138,6 +154,7 @@ int serve(const ServeOptions& options) {
   }
   const auto data = options.data.empty() ? loaded.config.data_folder() : options.data;
   keep_freed_memory();
+  raise_descriptor_limit();
   const auto signals = block_stop_signals();
   RealRuntime real{static_cast<std::size_t>(loaded.config.num_network_threads),
                    {.send_bytes = loaded.config.socket_send_buffer_bytes,
