@@ -98,12 +98,18 @@ class Reply : public ReplyBase {
   Reply(std::weak_ptr<ReplySink> sink, std::uint64_t slot, std::int16_t version, std::int32_t correlation_id)
       : ReplyBase(std::move(sink), slot), version_(version), correlation_id_(correlation_id) {}
   // Encodes in the request's version. A response that this version cannot carry is our bug: the connection closes.
-  void operator()(const Response& response) { in_version(response, version_); }
+  void operator()(const Response& response) { send_encoded(encode(response)); }
   // ApiVersions alone answers in another body version than asked.
   void in_version(const Response& response, std::int16_t version) {
-    auto frame = protocol::encode_response_frame(correlation_id_, version, response);
+    send_encoded(protocol::encode_response_frame(correlation_id_, version, response));
+  }
+  // The two halves: a large answer is encoded on the pool, so that the loop only sends it. Any thread; the loop.
+  [[nodiscard]] Result<protocol::ResponseFrame> encode(const Response& response) const {
+    return protocol::encode_response_frame(correlation_id_, version_, response);
+  }
+  void send_encoded(Result<protocol::ResponseFrame> frame) {
     if (!frame) {
-      report_unencodable(Response::kName, version, frame.error());
+      report_unencodable(Response::kName, version_, frame.error());
       return close();
     }
     send(std::move(*frame));

@@ -37,21 +37,44 @@ namespace weir::broker {
 namespace {
 
 constexpr std::int16_t kProduceKey = protocol::ProduceRequest::kApiKey;
+// From here on a request is decoded on the pool: 200,000 names are 20 ms, and others of the loop would wait for them. A
+// Produce of any size decodes at once, as its records are one view.
+constexpr std::size_t kLargeRequestBytes = 256 * 1024;
+
+// A version above ours comes through for ApiVersions alone; its handler answers it without looking at the body.
+template <class Request>
+Result<void> decode_known(protocol::Reader& body, std::int16_t version, Request& request) {
+  const bool known = version >= Request::kMinVersion && version <= Request::kMaxVersion;
+  return known ? decode(body, version, request) : Result<void>{};
+}
+
+template <class Request, class Response>
+void take(RequestContext context, const Result<void>& decoded, Request request, Reply<Response> reply) {
+  if (!decoded) {
+    WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.remote_endpoint), Request::kName,
+             context.api_version, to_string(decoded.error()));
+    return reply.close();
+  }
+  handle(std::move(context), std::move(request), std::move(reply));
+}
 
 template <class Request, class Response>
 void serve(RequestContext context, protocol::Reader body, std::weak_ptr<ReplySink> sink, std::uint64_t slot) {
   Reply<Response> reply{std::move(sink), slot, context.api_version, context.correlation_id};
-  Request request;
-  // A version above ours comes through for ApiVersions alone; its handler answers it without looking at the body.
-  const bool known = context.api_version >= Request::kMinVersion && context.api_version <= Request::kMaxVersion;
-  if (known) {
-    if (const auto decoded = decode(body, context.api_version, request); !decoded) {
-      WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.remote_endpoint),
-               Request::kName, context.api_version, to_string(decoded.error()));
-      return reply.close();
-    }
+  if (Request::kApiKey == kProduceKey || context.frame.size() < kLargeRequestBytes) {
+    Request request;
+    const auto decoded = decode_known(body, context.api_version, request);
+    return take(std::move(context), decoded, std::move(request), std::move(reply));
   }
-  handle(std::move(context), std::move(request), std::move(reply));
+  context.services.runtime.pool.post([context = std::move(context), body, reply = std::move(reply)]() mutable {
+    Request request;
+    const auto decoded = decode_known(body, context.api_version, request);
+    auto& loop = context.loop;
+    loop.post(
+        [context = std::move(context), decoded, request = std::move(request), reply = std::move(reply)]() mutable {
+          take(std::move(context), decoded, std::move(request), std::move(reply));
+        });
+  });
 }
 
 template <class Request, class Response>

@@ -155,11 +155,9 @@ void handle(RequestContext context, ListOffsetsRequest request, Reply<ListOffset
   }
   context.services.runtime.pool.post(
       [context = std::move(context), request = std::move(request), reply = std::move(reply)]() mutable {
-        auto response = Listing{context.services, request, context.api_version}.run();
-        auto& loop = context.loop;
-        loop.post([context = std::move(context), response = std::move(response), reply = std::move(reply)]() mutable {
-          reply(response);
-        });
+        auto frame = reply.encode(Listing{context.services, request, context.api_version}.run());
+        context.loop.post(
+            [frame = std::move(frame), reply = std::move(reply)]() mutable { reply.send_encoded(std::move(frame)); });
       });
 }
 

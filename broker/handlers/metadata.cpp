@@ -111,13 +111,11 @@ class Answering {
   MetadataResponse response_;
 };
 
-void finish(const RequestContext& context, const MetadataResponse& response, std::vector<std::string> to_create,
-            Reply<MetadataResponse>& reply) {
-  if (!to_create.empty()) {
-    context.services.controller.auto_create(std::move(to_create), context.loop,
+void create(const RequestContext& context, std::vector<std::string> names) {
+  if (!names.empty()) {
+    context.services.controller.auto_create(std::move(names), context.loop,
                                             [](const std::vector<metadata::AutoCreateResult>&) {});
   }
-  reply(response);
 }
 
 }  // namespace
@@ -127,16 +125,20 @@ void handle(RequestContext context, MetadataRequest request, Reply<MetadataRespo
   if (topics <= kManyTopics) {
     Answering answering{context, request};
     const auto response = answering.run();
-    return finish(context, response, std::move(answering.to_create), reply);
+    create(context, std::move(answering.to_create));
+    return reply(response);
   }
-  context.services.runtime.pool.post([context = std::move(context), request = std::move(request),
-                                      reply = std::move(reply)]() mutable {
-    Answering answering{context, request};
-    auto response = answering.run();
-    auto& loop = context.loop;
-    loop.post([context = std::move(context), response = std::move(response), to_create = std::move(answering.to_create),
-               reply = std::move(reply)]() mutable { finish(context, response, std::move(to_create), reply); });
-  });
+  context.services.runtime.pool.post(
+      [context = std::move(context), request = std::move(request), reply = std::move(reply)]() mutable {
+        Answering answering{context, request};
+        auto frame = reply.encode(answering.run());
+        auto& loop = context.loop;
+        loop.post([context = std::move(context), to_create = std::move(answering.to_create), frame = std::move(frame),
+                   reply = std::move(reply)]() mutable {
+          create(context, std::move(to_create));
+          reply.send_encoded(std::move(frame));
+        });
+      });
 }
 
 }  // namespace weir::broker
