@@ -10,7 +10,8 @@ from raw.accepted import Accepted
 from raw.side import Side, differences
 
 ACCEPTED = pathlib.Path(__file__).resolve().parent / "accepted.txt"
-ENDS = "ends"  # in the place of the step: what comes after this difference is not comparable any more
+# The second column is the name of a step ("named"; most have none), or this: what comes after is not comparable any more.
+ENDS = "ends"
 
 
 @dataclasses.dataclass
@@ -34,6 +35,7 @@ class Pair:
         self.left, self.right = left, right
         self.accepted = Accepted(ACCEPTED.read_text()) if right[0] == "weir" else Accepted("")
         self.sent: set[tuple[str, int]] = set()
+        self.well: set[tuple[str, int]] = set()  # those that were answered without any error, and alike
         self.steps = 0
 
     def run(self, steps: list[dict], patience: float = 1) -> Found | None:
@@ -44,8 +46,10 @@ class Pair:
                 self._note(step)
                 kafka.send(step)
                 weir.send(step)
-                rows = differences(kafka.receive(step), weir.receive(step))
+                of_kafka, of_weir = kafka.receive(step), weir.receive(step)
+                rows = differences(of_kafka, of_weir)
                 bad, goes_on = self._judge(step, rows)
+                self._note_answer(step, of_weir, bool(rows))
                 if bad:
                     return Found(number, step, bad)
                 if not goes_on:
@@ -58,13 +62,18 @@ class Pair:
     def _judge(self, step: dict, rows: list[tuple]) -> tuple[list[tuple], bool]:
         bad, goes_on = [], True
         for path, of_kafka, of_weir in rows:
-            api = step.get("api", "")
-            row = self.accepted.find(api, "", path, of_kafka, of_weir) or self.accepted.find(api, ENDS, path, of_kafka, of_weir)
+            api, name = step.get("api", ""), step.get("named", "")
+            row = self.accepted.find(api, name, path, of_kafka, of_weir) or self.accepted.find(api, ENDS, path, of_kafka, of_weir)
             if row is None:
                 bad.append((path, of_kafka, of_weir))
             elif row[1] == ENDS:
                 goes_on = False
         return bad, goes_on
+
+    def _note_answer(self, step: dict, answer: dict, differs: bool):
+        refused = any(path.endswith("ErrorCode") and code for path, code in answer.items())
+        if "api" in step and answer.get("outcome") == "answer" and not refused and not differs:
+            self.well.add((step["api"], step["v"]))
 
     def _note(self, step: dict):
         self.steps += 1

@@ -70,6 +70,7 @@ ROWS = (
     Mask("Produce", "Responses", SORT, "Kafka answers in the order of a hash", "Name|TopicId"),
     Mask("Produce", "Responses.PartitionResponses", SORT, "Kafka answers in the order of a hash", "Index"),
     Mask("ListOffsets", "Topics", SORT, "Kafka answers in the order of a hash", "Name"),
+    Mask("ListOffsets", "Topics.Partitions", SORT, "Kafka answers in the order of a hash", "PartitionIndex"),
     Mask("OffsetForLeaderEpoch", "Topics", SORT, "Kafka answers in the order of a hash", "Topic"),
     Mask("OffsetFetch", "Topics", SORT, "all offsets of a group come in the order of a hash", "Name"),
     Mask("OffsetFetch", "Topics.Partitions", SORT, "all offsets of a group come in the order of a hash", "PartitionIndex"),

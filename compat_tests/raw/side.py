@@ -33,6 +33,7 @@ class Side:
         self._connections: dict[int, Connection] = {}
         self._sent: dict = {}  # step number or label to (connection number, api, version, correlation, names asked for)
         self._settling: Connection | None = None
+        self._with_offsets: set[str] = set()  # groups that this case committed offsets to
 
     def close(self):
         for connection in [*self._connections.values(), *filter(None, [self._settling])]:
@@ -254,6 +255,8 @@ class Side:
             for topic in answer["Responses"]:
                 if topic["ErrorCode"] == 0 and topic["Name"]:
                     self._await_gone(topic["Name"])
+        elif api == "OffsetCommit":
+            self._with_offsets.add(self._value(body.get("GroupId", ""), "string"))
         elif api in ("AlterConfigs", "IncrementalAlterConfigs") and any(r["ErrorCode"] == 0 for r in answer["Responses"]):
             time.sleep(0.03 * self.patience)
 
@@ -291,7 +294,14 @@ class Side:
         end = time.monotonic() + 10
         while time.monotonic() < end and self._metadata(name)["ErrorCode"] == 0:
             time.sleep(0.004)
+        for group in self._with_offsets:  # Kafka drops the topic's offsets some time later
+            while time.monotonic() < end and self._offsets_of(group, name):
+                time.sleep(0.004)
         time.sleep(0.02 * self.patience)
+
+    def _offsets_of(self, group: str, topic: str) -> bool:
+        answer = self._helper().call("OffsetFetch", 8, {"Groups": [{"GroupId": group, "Topics": None}]})
+        return any(one["Name"] == topic for one in answer["Groups"][0]["Topics"])
 
 
 _RANGES = {"int8": (-2**7, 2**7 - 1), "int16": (-2**15, 2**15 - 1), "int32": (-2**31, 2**31 - 1), "int64": (-2**63, 2**63 - 1),
