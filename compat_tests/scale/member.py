@@ -54,7 +54,7 @@ def deal(owned: dict[str, dict[str, list[int]]], topics: dict[str, int]) -> dict
 
 
 class Member:
-    """`heartbeat_seconds`: the pause between two heartbeats; the first is sent at once behind each SyncGroup answer."""
+    """`heartbeat_seconds`: the pause before each heartbeat, also before the first behind a SyncGroup answer."""
 
     def __init__(self, flock: Flock, group: str, topics: dict[str, int], *, session_ms: int, heartbeat_seconds: float):
         self.flock, self.group, self.topics = flock, group, topics
@@ -63,9 +63,10 @@ class Member:
         self.member_id = ""
         self.generation = -1
         self.parts: dict[str, list[int]] = {}
-        self.assigned = False  # has its assignment of `generation`
-        self.confirmed_at = 0.0  # when a heartbeat of `generation` was first answered with 0; 0: not yet
-        self.rebalances = 0  # how often it was told 27 behind a SyncGroup answer
+        self.assigned_at = 0.0  # when the assignment of `generation` came; 0: not yet
+        self.confirmed = False  # a heartbeat of `generation` was answered with 0
+        self.next_heartbeat_at = 0.0
+        self.rebalances = 0  # how often a heartbeat was answered with 27
         self.worst_heartbeat_ms = 0.0
         self._heartbeat = b""
 
@@ -82,7 +83,7 @@ class Member:
         self.channel.ask(frame(api, version, body), lambda answer: then(answer_body(api, version, answer)))
 
     def _join(self):
-        self.assigned, self.confirmed_at = False, 0.0
+        self.assigned_at, self.confirmed = 0.0, False
         self._ask("JoinGroup", JOIN, {
             "GroupId": self.group, "SessionTimeoutMs": self.session_ms, "RebalanceTimeoutMs": 300_000,
             "MemberId": self.member_id, "ProtocolType": "consumer",
@@ -115,15 +116,14 @@ class Member:
         if answer["ErrorCode"] != NONE:
             return self._fail("SyncGroup", answer["ErrorCode"])
         self.parts = partitions_in(answer["Assignment"], "ConsumerProtocolAssignment", "AssignedPartitions")
-        self.assigned = True
+        self.assigned_at = time.monotonic()
         self._heartbeat = frame("Heartbeat", HEARTBEAT, {
             "GroupId": self.group, "GenerationId": self.generation, "MemberId": self.member_id})
-        self.beat()
+        self._beat_later()
 
-    def beat(self):
-        if self.channel.waits or not self.assigned:
-            return
-        self.channel.ask(self._heartbeat, self._beaten)
+    def _beat_later(self):
+        self.next_heartbeat_at = time.monotonic() + self.heartbeat_seconds
+        self.flock.at(self.next_heartbeat_at, lambda: self.channel.ask(self._heartbeat, self._beaten))
 
     def _beaten(self, answer: bytes):
         code = answer_body("Heartbeat", HEARTBEAT, answer)["ErrorCode"]
@@ -133,8 +133,8 @@ class Member:
             return self._join()
         if code != NONE:
             return self._fail("Heartbeat", code)
-        self.confirmed_at = self.confirmed_at or time.monotonic()
-        self.flock.at(time.monotonic() + self.heartbeat_seconds, self.beat)
+        self.confirmed = True
+        self._beat_later()
 
     def _fail(self, api: str, code: int):
         raise Failure(f"{api} answered {code} to {self.member_id or 'a new member'} of {self.group} "
@@ -142,8 +142,8 @@ class Member:
 
 
 class Settled:
-    """True once all hold an assignment of one generation and each had a good heartbeat in it. Asked very often, so it
-    begins with the member that was not ready the last time."""
+    """True once all hold an assignment of one generation. Asked very often, so it begins with the member that was not
+    ready the last time."""
 
     def __init__(self, members: list[Member]):
         self._members, self._last = members, 0
@@ -153,7 +153,7 @@ class Settled:
         for step in range(len(self._members)):
             place = (self._last + step) % len(self._members)
             member = self._members[place]
-            if not member.confirmed_at or member.generation != generation:
+            if not member.assigned_at or member.generation != generation:
                 self._last = place
                 return False
         return True

@@ -16,7 +16,7 @@ _RECORD = batch(record(0, b"good"))
 
 
 class Others:
-    """Each in turn: Produce (acks=all, to a synced topic), Metadata of one topic, ListOffsets of its partition."""
+    """Each in turn: Produce (acks=all), Metadata of one topic, ListOffsets of its partition."""
 
     def __init__(self, port: int):
         self.port = port
