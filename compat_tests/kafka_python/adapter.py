@@ -58,9 +58,10 @@ class Client(adapter.Adapter):
             left = sum(consumer.end_offsets(parts).values()) - sum(consumer.beginning_offsets(parts).values())
             end = time.monotonic() + WAIT_SECONDS
             while left > 0:
-                require(time.monotonic() < end, f"{left} records of {topic} did not come")
+                require(time.monotonic() < end, f"nothing more of {topic} for {WAIT_SECONDS} s, {left} records are missing")
                 for batch in consumer.poll(timeout_ms=200, max_records=2_000).values():
                     left -= len(batch)
+                    end = time.monotonic() + WAIT_SECONDS
                     for one in batch:
                         yield adapter.Record(one.partition, one.offset, one.key, one.value, one.headers, one.timestamp)
         finally:
