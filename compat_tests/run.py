@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the tests with real clients against Weir, or against Apache Kafka as the oracle.
 
-Two suites run at a time, each with a broker of its own; those that measure run alone behind them. One line per test; the last line is `N passed, N failed`.
+Two suites run at a time, each with a broker of its own. One line per test; the last line is `N passed, N failed`.
 """
 
 import argparse
 import concurrent.futures
+import datetime
 import importlib
 import os
 import pathlib
@@ -18,6 +19,8 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import compatibility.suite  # noqa: E402
+from compatibility import page  # noqa: E402
 from harness import paths  # noqa: E402
 from harness.broker import check_installed  # noqa: E402
 from harness.child import kill_all  # noqa: E402
@@ -25,10 +28,9 @@ from harness.context import SUITE_ITSELF, Context, check_expected  # noqa: E402
 from harness.results import Results  # noqa: E402
 
 # The longest first, so that the two lanes end at about the same time.
-SUITES = ("java", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
+SUITES = ("java", "franz_go_own", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
           "sarama", "franz_go", "kafkajs", "platformatic_kafka", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka",
-          "kcat", "cli", "hostile", "probes", "scale")
-ALONE = ("scale",)
+          "kcat", "cli", "hostile", "probes", "compatibility")
 LANES = 2
 
 
@@ -40,13 +42,17 @@ def arguments():
     parser.add_argument("--only", nargs="+", choices=SUITES, default=SUITES, metavar="NAME", help=", ".join(SUITES))
     parser.add_argument("--full", action="store_true", help="100,000 records per codec instead of 10,000")
     parser.add_argument("--seed", type=int, default=None)
-    return parser.parse_args()
+    parser.add_argument("--write-compatibility", action="store_true", help="write docs/COMPATIBILITY.md when all has passed; with --only the rows of these")
+    args = parser.parse_args()
+    if args.write_compatibility and args.broker != "weir":
+        parser.error("--write-compatibility is for Weir")
+    return args
 
 
 def run_harness_tests(results: Results):
     """The checker and the codec are trusted by everything below, so they are tested first, in the same run."""
     outcome = unittest.TestResult()
-    for folder in ("harness", "raw"):
+    for folder in ("harness", "raw", "compatibility"):
         unittest.defaultTestLoader.discover(str(paths.COMPAT / folder), "*_test.py", str(paths.COMPAT)).run(outcome)
     bad = outcome.failures + outcome.errors
     ok = not bad and outcome.testsRun > 0
@@ -63,6 +69,13 @@ def run_suite(context: Context):
     print(f"---- {context.suite}: {time.monotonic() - start:.0f} s", flush=True)
 
 
+def check_page(results: Results, suites):
+    """The clients on docs/COMPATIBILITY.md are those that ran, and passed what it says."""
+    passed = {suite: {test for of, test in results.passed if of == suite} for suite in suites if suite != "compatibility"}
+    stale = page.stale_clients(passed)
+    results.report("harness", "compatibility_page", not stale, 0, "run --write-compatibility; not so:\n" + "\n".join(stale) if stale else "")
+
+
 def main() -> int:
     args = arguments()
     check_installed(args.broker, args.weir.resolve())
@@ -72,14 +85,14 @@ def main() -> int:
     print(f"compat_tests: broker {args.broker}, seed {seed} (again with --seed {seed})", flush=True)
     results = Results()
     run_harness_tests(results)
-    contexts = [Context(name, args.broker, args.weir.resolve(), seed, args.full, results) for name in args.only]
     with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
-        for context in contexts:
-            if context.suite not in ALONE:
-                lanes.submit(run_suite, context)
-    for context in contexts:
-        if context.suite in ALONE:
-            run_suite(context)
+        for name in args.only:
+            if name != "compatibility" or not args.write_compatibility:
+                lanes.submit(run_suite, Context(name, args.broker, args.weir.resolve(), seed, args.full, results))
+    if args.write_compatibility and not results.failed:
+        compatibility.suite.write(args.weir.resolve(), str(datetime.date.today()), results.passed)
+    if args.broker == "weir" and not results.failed:
+        check_page(results, args.only)
     print(results.closing_line(), flush=True)
     return 1 if results.failed else 0
 

@@ -57,12 +57,15 @@ class Context:
             broker.remove()
 
     def expected_passes(self) -> list[str]:
-        """The names in expected_passes.txt; a line `NAME full` counts only with --full, `NAME kafka` only for the oracle,
-        and `NAME x86_64` only on such a machine."""
-        facts = {self.kind, platform.machine(), "full" if self.full else ""}
-        lines = (paths.COMPAT / self.suite / "expected_passes.txt").read_text().splitlines()
-        words = [line.split() for line in lines if line and not line.startswith("#")]
-        return [name for name, *when in words if facts.issuperset(when)]
+        return expected_passes(self.suite, {self.kind, platform.machine(), "full" if self.full else ""})
+
+
+def expected_passes(suite: str, facts: set[str]) -> list[str]:
+    """The names in expected_passes.txt; a line `NAME full` counts only with --full, `NAME kafka` only for the oracle,
+    and `NAME x86_64` only on such a machine."""
+    lines = (paths.COMPAT / suite / "expected_passes.txt").read_text().splitlines()
+    words = [line.split() for line in lines if line and not line.startswith("#")]
+    return [name for name, *when in words if facts.issuperset(when)]
 
 
 def check_expected(context: Context):
