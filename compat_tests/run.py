@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests with real clients against Weir, or against Apache Kafka as the oracle.
 
-Two suites run at a time, each with a broker of its own. One line per test; the last line is `N passed, N failed`.
+Two suites run at a time, each with a broker of its own; those that measure run alone behind them. One line per test; the last line is `N passed, N failed`.
 """
 
 import argparse
@@ -30,7 +30,8 @@ from harness.results import Results  # noqa: E402
 # The longest first, so that the two lanes end at about the same time.
 SUITES = ("java", "franz_go_own", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
           "sarama", "franz_go", "kafkajs", "platformatic_kafka", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka",
-          "kcat", "cli", "hostile", "probes", "compatibility")
+          "kcat", "cli", "hostile", "probes", "compatibility", "scale")
+ALONE = ("scale",)
 LANES = 2
 
 
@@ -85,10 +86,15 @@ def main() -> int:
     print(f"compat_tests: broker {args.broker}, seed {seed} (again with --seed {seed})", flush=True)
     results = Results()
     run_harness_tests(results)
+    names = [name for name in args.only if name != "compatibility" or not args.write_compatibility]
+    contexts = [Context(name, args.broker, args.weir.resolve(), seed, args.full, results) for name in names]
     with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
-        for name in args.only:
-            if name != "compatibility" or not args.write_compatibility:
-                lanes.submit(run_suite, Context(name, args.broker, args.weir.resolve(), seed, args.full, results))
+        for context in contexts:
+            if context.suite not in ALONE:
+                lanes.submit(run_suite, context)
+    for context in contexts:
+        if context.suite in ALONE:
+            run_suite(context)
     if args.write_compatibility and not results.failed:
         compatibility.suite.write(args.weir.resolve(), str(datetime.date.today()), results.passed)
     if args.broker == "weir" and not results.failed:

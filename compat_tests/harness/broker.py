@@ -90,14 +90,17 @@ class Broker(abc.ABC):
 class WeirBroker(Broker):
     kind = "weir"
 
-    def __init__(self, name: str, binary: pathlib.Path, settings: dict):
+    def __init__(self, name: str, binary: pathlib.Path, settings: dict, *, descriptors: int | None = None):
+        """`descriptors`: how many it may open at most; else what this process may."""
         super().__init__(name, settings)
-        self.binary = binary
+        self.binary, self.descriptors = binary, descriptors
 
     def _spawn(self) -> Child:
         command = [self.binary, "serve", "--data", self.data, "--listen", self.address]
         for name, value in ({"mq.http.listen": "127.0.0.1:0"} | self.settings).items():
             command += ["--set", f"{name}={value}"]
+        if self.descriptors is not None:
+            command = ["sh", "-c", f'ulimit -n {self.descriptors} && exec "$@"', "sh", *command]
         return Child(command, self.log)
 
     def start(self):

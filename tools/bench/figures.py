@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Start, stop, memory and recovery times of the release build: docs/FIGURES.md. Medians of --runs runs (10)."""
+"""Figures of the release build: docs/FIGURES.md. Medians of several runs; --parts makes only some of its parts anew."""
 import argparse
 import datetime
 import os
@@ -17,6 +17,9 @@ sys.path.insert(0, str(ROOT / 'compat_tests'))
 from harness import broker as brokers  # noqa: E402
 from harness.child import Deadline  # noqa: E402
 from hostile import wire  # noqa: E402
+from scale import measures  # noqa: E402
+from scale import suite as scale  # noqa: E402
+from scale.flock import raise_descriptor_limit  # noqa: E402
 
 WEIR = ROOT / 'build' / 'release' / 'weir'
 LOADGEN = ROOT / 'build' / 'release' / 'loadgen'
@@ -118,31 +121,90 @@ def recovery_figures(partitions, runs):
     return took_ms
 
 
-def row(what, values, unit, asked):
-    return (f'| {what} | {statistics.median(values):.0f} {unit} | {min(values):.0f}-{max(values):.0f} | {len(values)} | '
-            f'{asked} |')
+def scale_figures(runs):
+    """A fresh broker for each run, as in the suite of the same name."""
+    values = {name: [] for name in ('idle', 'up', 'vanish', 'list', 'names', 'others', 'scrape')}
+    raise_descriptor_limit()
+    for _ in range(runs):
+        server = Server(**scale.SETTINGS)
+        try:
+            server.broker.start()
+            broker = server.broker
+            values['idle'].append(measures.idle_connections(broker).value)
+            measures.make_topics(broker, {measures.SCALED_TOPIC: measures.SCALED_PARTITIONS})
+            values['up'].append(measures.scale_up(broker, 0).value)
+            values['vanish'].append(measures.vanish(broker, 0).value)
+            measures.make_wide(broker)
+            values['list'].append(measures.list_offsets(broker).value)
+            names, others_ms = measures.unknown_names(broker)
+            values['names'].append(names.value)
+            values['others'].append(others_ms)
+            values['scrape'].append(measures.scrape(broker).value)
+            broker.stop()
+        finally:
+            server.broker.remove()
+    return values
+
+
+def row(what, values, unit, asked, digits=0):
+    return (f'| {what} | {statistics.median(values):.{digits}f} {unit} | {min(values):.{digits}f}-{max(values):.{digits}f} | '
+            f'{len(values)} | {asked} |')
+
+
+def life_rows(runs):
+    start_ms, rss_mib, stop_ms = start_figures(runs)
+    return [row('start on an empty folder to the first Metadata answer', start_ms, 'ms', '<= 300 ms'),
+            row('resident 5 s after start', rss_mib, 'MiB', '<= 64 MiB'),
+            row('SIGTERM to the end of the process', stop_ms, 'ms', '<= 1 s'),
+            row('start after kill -9 to the first Fetch answer with records, 1 GB in 6 partitions', recovery_figures(6, runs),
+                'ms', '<= 1 s'),
+            row('the same, 1 GB in 1,000 partitions', recovery_figures(1000, runs), 'ms', '<= 1 s')]
+
+
+def many_rows(runs):
+    found = scale_figures(max(runs // 2, 3))
+    return [row('resident with 5,000 idle connections', found['idle'], 'MiB', '<= 200 MiB'),
+            row('ListOffsets of 10,000 partitions, the slowest of by end, by start and by time', found['list'], 'ms', '<= 50 ms'),
+            row('Metadata of 200,000 unknown names', found['names'], 'ms', '<= 1 s'),
+            row('the slowest answer to others meanwhile', found['others'], 'ms', '<= 50 ms'),
+            row('a group grows from 1 to 200 members on 1,000 partitions, until it has settled; clients heartbeat every 3 s',
+                found['up'], 's', '<= 5 s', 2),
+            row('2,000 members vanish at once: the slowest answer to others until their group is empty', found['vanish'], 'ms',
+                'nobody notices: <= 50 ms, no rebalance'),
+            row('/metrics with 10,000 partitions and their lags', found['scrape'], 'ms', '<= 200 ms')]
+
+
+PARTS = {
+    'life': ('Start, stop, memory, recovery', life_rows, 'From the start of the process to the first good answer on a socket.'),
+    'many': ('Many of everything', many_rows,
+             'From where to where each is measured: the docstrings of `compat_tests/scale/measures.py`, which CI runs too.'),
+}
+HEAD = '# Figures\n\nMade by `./dev figures`; each part says when. Release build; client and broker on one machine.\n'
+
+
+def write(path, made):
+    """Parts that were not made stay as they are."""
+    old = path.read_text().split('\n## ')[1:] if path.exists() else []
+    texts = {text.split('\n', 1)[0]: text.strip() for text in old} | made
+    ordered = [texts[title] for title, *_ in PARTS.values() if title in texts]
+    path.write_text(HEAD + ''.join(f'\n## {text}\n' for text in ordered))
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--runs', type=int, default=10)
-    parser.add_argument('--out', default=str(ROOT / 'docs' / 'FIGURES.md'))
+    parser.add_argument('--parts', nargs='+', choices=PARTS, default=list(PARTS))
+    parser.add_argument('--out', type=pathlib.Path, default=ROOT / 'docs' / 'FIGURES.md')
     options = parser.parse_args()
-    start_ms, rss_mib, stop_ms = start_figures(options.runs)
-    six = recovery_figures(6, options.runs)
-    thousand = recovery_figures(1000, options.runs)
     commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
-    lines = ['# Figures', '',
-             f'Made by `./dev figures` on {datetime.date.today()}, commit {commit}: release build, {os.cpu_count()} cores, '
-             f'Linux {platform.release()}. From the start of the process to the first good answer on a socket.', '',
-             '| what | median | range | runs | asked |', '| --- | --- | --- | --- | --- |',
-             row('start on an empty folder to the first Metadata answer', start_ms, 'ms', '<= 300 ms'),
-             row('resident 5 s after start', rss_mib, 'MiB', '<= 64 MiB'),
-             row('SIGTERM to the end of the process', stop_ms, 'ms', '<= 1 s'),
-             row('start after kill -9 to the first Fetch answer with records, 1 GB in 6 partitions', six, 'ms', '<= 1 s'),
-             row('the same, 1 GB in 1,000 partitions', thousand, 'ms', '<= 1 s'), '']
-    pathlib.Path(options.out).write_text('\n'.join(lines))
-    print('\n'.join(lines))
+    made = {}
+    for part in options.parts:
+        title, rows, words = PARTS[part]
+        lines = [title, f'{datetime.date.today()}, commit {commit}, {os.cpu_count()} cores, Linux {platform.release()}. {words}', '',
+                 '| what | median | range | runs | asked |', '| --- | --- | --- | --- | --- |', *rows(options.runs)]
+        made[title] = '\n'.join(lines)
+        print(made[title], flush=True)
+    write(options.out, made)
 
 
 if __name__ == '__main__':
