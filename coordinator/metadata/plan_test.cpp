@@ -214,6 +214,23 @@ TEST_F(PlanTest, OneRequestMakesAtMostTenThousandPartitionsAndTheNodeHasALimitTo
   EXPECT_EQ(more_partitions("c", 5), 44);
 }
 
+TEST_F(PlanTest, AutoCreateMakesNothingBeyondTheBoundOfOneRequest) {
+  ASSERT_EQ(create_one(topic("known")), ErrorCode::none);
+  std::vector<std::string> names{"known"};
+  for (std::int64_t i = 0; i < kPartitionsPerRequestMax; ++i) {
+    names.push_back("t" + std::to_string(i));
+  }
+  names.push_back("t0");
+  EXPECT_EQ(plan_auto_create(input(), names).response.back().error, ErrorCode::none) << "a name twice counts once";
+  names.push_back("one more");
+  const auto plan = plan_auto_create(input(), names);
+  EXPECT_TRUE(plan.records.empty());
+  ASSERT_EQ(plan.response.size(), names.size());
+  EXPECT_EQ(plan.response.front().error, ErrorCode::none);
+  EXPECT_EQ(plan.response[1].error, ErrorCode::policy_violation);
+  EXPECT_EQ(plan.response.back().error, ErrorCode::policy_violation);
+}
+
 TEST_F(PlanTest, AutoCreateIsIdempotentAndGivesTheOffsetsTopicItsOwnSettings) {
   settings_.num_partitions = 2;
   auto plan = plan_auto_create(input(), {"a", "__consumer_offsets", "a", "bad name", "__transaction_state"});

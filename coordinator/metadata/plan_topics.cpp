@@ -236,8 +236,20 @@ Plan<protocol::CreateTopicsResponse> plan_create_topics(const PlanInput& in,
   return plan;
 }
 
+// As many partitions as one CreateTopics may make: beyond that nothing is made. One Metadata request may name a
+// million.
 Plan<std::vector<AutoCreateResult>> plan_auto_create(const PlanInput& in, const std::vector<std::string>& names) {
   Plan<std::vector<AutoCreateResult>> plan;
+  const std::set<std::string_view> distinct{names.begin(), names.end()};
+  const auto unknown =
+      std::ranges::count_if(distinct, [&](std::string_view name) { return in.image.find_topic(name) == nullptr; });
+  if (unknown * in.settings.num_partitions > kPartitionsPerRequestMax) {
+    for (const auto& name : names) {
+      const bool known = in.image.find_topic(name) != nullptr;
+      plan.response.push_back({name, known ? ErrorCode::none : ErrorCode::policy_violation});
+    }
+    return plan;
+  }
   TopicMaker maker{in};
   std::map<std::string, ErrorCode> done;
   for (const auto& name : names) {
