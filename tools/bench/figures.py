@@ -200,7 +200,8 @@ def main():
     made = {}
     for part in options.parts:
         title, rows, words = PARTS[part]
-        lines = [title, f'{datetime.date.today()}, commit {commit}, {os.cpu_count()} cores, Linux {platform.release()}. {words}', '',
+        machine = f'{os.cpu_count()} cores (load {os.getloadavg()[0]:.0f} before), Linux {platform.release()}'
+        lines = [title, f'{datetime.date.today()}, commit {commit}, {machine}. {words}', '',
                  '| what | median | range | runs | asked |', '| --- | --- | --- | --- | --- |', *rows(options.runs)]
         made[title] = '\n'.join(lines)
         print(made[title], flush=True)
