@@ -40,7 +40,8 @@ std::optional<Producer> take_producer(LittleReader& reader) {
   producer.coordinator_epoch = reader.take<std::int32_t>();
   producer.last_update_ms = reader.take<std::int64_t>();
   producer.open_transaction.value = reader.take<std::int64_t>();
-  if (producer.id < 0 || producer.epoch < 0 || reserved != 0 || producer.batch_count > kProducerWindow) {
+  if (producer.id < 0 || producer.epoch < protocol::kNoProducerEpoch || reserved != 0 ||
+      producer.batch_count > kProducerWindow) {
     return std::nullopt;
   }
   for (std::size_t i = 0; i < producer.batch_count; ++i) {
@@ -64,7 +65,7 @@ SequenceCheck ProducerTable::check(const protocol::BatchFacts& facts) const {
   if (!facts.has_producer()) {
     return {};
   }
-  if (facts.producer_epoch < 0) {
+  if (facts.producer_epoch < protocol::kNoProducerEpoch) {
     return {.verdict = SequenceVerdict::stale_epoch};
   }
   const auto* producer = find(facts.producer_id);
@@ -77,8 +78,10 @@ SequenceCheck ProducerTable::check(const protocol::BatchFacts& facts) const {
   if (facts.is_control()) {
     return {};  // a marker has no sequence
   }
+  const bool without_epoch = producer->epoch == protocol::kNoProducerEpoch;  // then any sequence is right, as in Kafka
   if (facts.producer_epoch > producer->epoch) {
-    return {.verdict = facts.base_sequence == 0 ? SequenceVerdict::accept : SequenceVerdict::out_of_sequence};
+    return {.verdict =
+                without_epoch || facts.base_sequence == 0 ? SequenceVerdict::accept : SequenceVerdict::out_of_sequence};
   }
   for (std::size_t i = 0; i < producer->batch_count; ++i) {
     const auto& known = producer->batches[i];
@@ -88,11 +91,12 @@ SequenceCheck ProducerTable::check(const protocol::BatchFacts& facts) const {
   }
   // With an empty window (its epoch came from a marker) the next sequence is 0.
   const auto expected = producer->batch_count == 0 ? 0 : protocol::sequence_plus(producer->last_sequence(), 1);
-  return {.verdict = facts.base_sequence == expected ? SequenceVerdict::accept : SequenceVerdict::out_of_sequence};
+  return {.verdict = without_epoch || facts.base_sequence == expected ? SequenceVerdict::accept
+                                                                      : SequenceVerdict::out_of_sequence};
 }
 
 void ProducerTable::apply(const protocol::BatchFacts& facts, Offset base_offset, Millis append_ms) {
-  if (!facts.has_producer() || facts.producer_epoch < 0) {
+  if (!facts.has_producer() || facts.producer_epoch < protocol::kNoProducerEpoch) {
     return;
   }
   auto& producer = producers_[facts.producer_id];

@@ -21,7 +21,7 @@ enum class SequenceVerdict : std::uint8_t {
   accept,           // also: the batch has no producer
   duplicate,        // of one of the last five: first and last sequence match; answer its offset and timestamp
   out_of_sequence,  // a gap, an older batch, another shape of a known one, or a new epoch that does not begin at 0
-  stale_epoch,      // an epoch below the newest seen (-1 with a producer id too)
+  stale_epoch,      // an epoch below the newest seen
 };
 struct SequenceCheck {
   SequenceVerdict verdict = SequenceVerdict::accept;

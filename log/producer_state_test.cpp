@@ -65,6 +65,24 @@ TEST(ProducerTable, AnswersAsKafkaDid) {
   EXPECT_EQ(log.send(batch(0, 1, -1)).verdict, Verdict::stale_epoch);
 }
 
+// The steps and answers of a real 4.4.0 broker (differ, "a producer without an epoch").
+TEST(ProducerTable, AProducerWithoutAnEpochMaySendAnySequenceAndIsStillKnownByItsBatches) {
+  Log log;
+  EXPECT_EQ(log.send(batch(0, 1, -5)).verdict, Verdict::stale_epoch);
+  EXPECT_EQ(log.send(batch(0, 1, -1)).verdict, Verdict::accept);
+  EXPECT_EQ(log.send(batch(0, 1, -1)), (SequenceCheck{Verdict::duplicate, Offset{0}, kNow}));
+  EXPECT_EQ(log.send(batch(5, 2, -1)).verdict, Verdict::accept) << "a gap";
+  EXPECT_EQ(log.send(batch(1, 1, -1)).verdict, Verdict::accept) << "back again";
+  EXPECT_EQ(log.send(batch(5, 2, -1)), (SequenceCheck{Verdict::duplicate, Offset{1}, kNow + 5}));
+  ProducerTable copy;
+  ASSERT_TRUE(copy.merge(log.table.encode().front()));
+  EXPECT_EQ(copy, log.table) << "a snapshot keeps it";
+  EXPECT_EQ(log.send(batch(9)).verdict, Verdict::accept) << "its first epoch may begin anywhere";
+  EXPECT_EQ(log.send(batch(1, 1, -1)).verdict, Verdict::stale_epoch);
+  EXPECT_EQ(log.send(batch(11)).verdict, Verdict::out_of_sequence) << "from here on as ever";
+  EXPECT_EQ(log.send(batch(10)).verdict, Verdict::accept);
+}
+
 TEST(ProducerTable, TheWindowHoldsFiveBatches) {
   Log log;
   for (std::int32_t i = 0; i < 6; ++i) {

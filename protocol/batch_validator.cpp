@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "protocol/batch_frame.hpp"
 #include "protocol/record.hpp"
 #include "protocol/record_walk.hpp"
 
@@ -13,61 +14,6 @@ constexpr bool kInLog = false;
 
 BatchRefusal refuse(ErrorCode code, bool before_log, std::string_view reason) {
   return {.code = code, .before_log = before_log, .reason = reason};
-}
-
-// --- The frame: which batch the bytes hold. Kafka cuts batches by these rules before it looks at any of them.
-
-enum class Cut : std::uint8_t { batch, nothing, corrupt };
-
-Cut cut_batch(Bytes bytes, std::size_t& size) {
-  constexpr std::int32_t kLengthMinOfAnyMagic = 14;
-  if (bytes.size() < kLengthEnd) {
-    return Cut::nothing;
-  }
-  const auto length = load_be<std::int32_t>(bytes, kLengthAt);
-  if (length < kLengthMinOfAnyMagic) {
-    return Cut::corrupt;
-  }
-  if (bytes.size() <= kMagicAt) {
-    return Cut::nothing;
-  }
-  const auto magic = load_be<std::int8_t>(bytes, kMagicAt);
-  if (magic < 0 || magic > kMagic) {
-    return Cut::corrupt;
-  }
-  size = kLengthEnd + static_cast<std::size_t>(length);
-  return size <= bytes.size() ? Cut::batch : Cut::nothing;
-}
-
-BatchRefusal bad_frame() {
-  auto refusal = refuse(ErrorCode::corrupt_message, kBeforeLog, "magic or length of a batch is impossible");
-  refusal.error_message = refusal.reason;
-  return refusal;
-}
-
-// Exactly one batch. A partial one behind it is dropped without a word; Kafka trims it likewise.
-std::optional<BatchRefusal> check_frame(Bytes records, const BatchContext& context, Bytes& batch) {
-  std::size_t size = 0;
-  switch (cut_batch(records, size)) {
-    case Cut::nothing: return refuse(ErrorCode::invalid_record, kBeforeLog, "no record batch");
-    case Cut::corrupt: return bad_frame();
-    case Cut::batch: break;
-  }
-  batch = records.first(size);
-  if (load_be<std::int8_t>(batch, kMagicAt) != kMagic) {
-    return refuse(ErrorCode::invalid_record, kBeforeLog, "record batch of an old format");
-  }
-  if (size > kAttributesAt + 1 && context.produce_version < 7 &&
-      (load_be<std::uint16_t>(batch, kAttributesAt) & kCodecMask) == static_cast<unsigned>(Codec::zstd)) {
-    return refuse(ErrorCode::unsupported_compression_type, kBeforeLog, "zstd needs Produce version 7");
-  }
-  std::size_t second_size = 0;
-  switch (cut_batch(records.subspan(size), second_size)) {
-    case Cut::batch: return refuse(ErrorCode::invalid_record, kBeforeLog, "more than one record batch");
-    case Cut::corrupt: return bad_frame();
-    case Cut::nothing: break;
-  }
-  return std::nullopt;
 }
 
 // --- The header, in Kafka's order: where two things are wrong, the first decides the code.
@@ -270,7 +216,7 @@ BatchVerdict accept(const RecordBatchView& batch, const BatchRules& rules, const
 
 BatchVerdict validate_batch(Bytes records, const BatchRules& rules, const BatchContext& context) {
   Bytes bytes;
-  if (auto refusal = check_frame(records, context, bytes)) {
+  if (auto refusal = refuse_frame(records, context.produce_version, bytes)) {
     return std::move(*refusal);
   }
   if (auto refusal = check_header(bytes, rules, context)) {

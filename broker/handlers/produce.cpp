@@ -6,7 +6,7 @@
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
 #include "broker/request_entries.hpp"
-#include "protocol/batch_validator.hpp"
+#include "protocol/batch_frame.hpp"
 
 namespace weir::broker {
 namespace {
@@ -23,11 +23,8 @@ PartitionAnswer refused(std::int32_t index, ErrorCode code) {
   return {.index = index, .error_code = wire(code), .base_offset = -1};
 }
 
-PartitionAnswer refused(std::int32_t index, const log::Partition& partition, const protocol::BatchRefusal& refusal) {
+PartitionAnswer refused(std::int32_t index, const protocol::BatchRefusal& refusal) {
   auto answer = refused(index, static_cast<ErrorCode>(refusal.code));
-  if (!refusal.before_log) {
-    answer.log_start_offset = partition.log_start().value;
-  }
   if (!refusal.error_message.empty()) {
     answer.error_message = refusal.error_message;
   }
@@ -37,10 +34,30 @@ PartitionAnswer refused(std::int32_t index, const log::Partition& partition, con
   return answer;
 }
 
-std::optional<ErrorCode> refuse_early(const FoundPartition& found, const ProduceRequest& request) {
-  if (found.error != ErrorCode::none) {
-    return found.error;
+PartitionAnswer refused(std::int32_t index, const log::Partition& partition, const protocol::BatchRefusal& refusal) {
+  auto answer = refused(index, refusal);
+  if (!refusal.before_log) {
+    answer.log_start_offset = partition.log_start().value;
   }
+  return answer;
+}
+
+SharedBytes records_of(const ProduceRequest::PartitionProduceData& part) {
+  return part.records && !part.records->empty() ? std::get<SharedBytes>(part.records->pieces().front()) : SharedBytes{};
+}
+
+std::optional<protocol::BatchRefusal> refuse_garbled(const ProduceRequest& request) {
+  for (const auto& topic : request.topic_data) {
+    for (const auto& part : topic.partition_data) {
+      if (auto refusal = protocol::refuse_garbled(records_of(part).view())) {
+        return refusal;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ErrorCode> refuse_early(const FoundPartition& found, const ProduceRequest& request) {
   if (request.acks < -1 || request.acks > 1) {
     return ErrorCode::invalid_required_acks;
   }
@@ -72,6 +89,7 @@ class Production : public std::enable_shared_from_this<Production> {
 
   void run() {
     const auto image = services_.controller.image();
+    garbled_ = refuse_garbled(request_);
     merge_topics(request_.topic_data, &ProduceRequest::TopicProduceData::partition_data,
                  [](const auto& topic) { return std::pair{topic.name.view(), topic.topic_id}; });
     response_.responses.resize(request_.topic_data.size());
@@ -112,7 +130,11 @@ class Production : public std::enable_shared_from_this<Production> {
     answers.partition_responses.reserve(topic.partition_data.size());
     for (const auto& part : topic.partition_data) {
       answers.partition_responses.push_back({.index = part.index});
-      take_partition(image, topic, part, at);
+      if (garbled_) {
+        answers.partition_responses.back() = refused(part.index, *garbled_);
+      } else {
+        take_partition(image, topic, part, at);
+      }
     }
   }
 
@@ -123,14 +145,23 @@ class Production : public std::enable_shared_from_this<Production> {
     if (context_.api_version >= kFirstByIdVersion && topic.topic_id.is_zero()) {
       found.error = ErrorCode::unknown_topic_id;
     }
+    if (found.error != ErrorCode::none) {
+      answer = refused(part.index, found.error);
+      return;
+    }
+    auto records = records_of(part);
+    Bytes batch;
+    if (const auto refusal = protocol::refuse_frame(records.view(), context_.api_version, batch)) {
+      answer = refused(part.index, *found.partition, *refusal);
+      return;
+    }
     if (const auto code = refuse_early(found, request_)) {
       answer = refused(part.index, *code);
       return;
     }
     Work work{.partition = std::move(found.partition),
               .settings = services_.topics.of(*found.topic),
-              .records = part.records && !part.records->empty() ? std::get<SharedBytes>(part.records->pieces().front())
-                                                                : SharedBytes{},
+              .records = std::move(records),
               .topic_at = topic_at,
               .entry = response_.responses[topic_at].partition_responses.size() - 1};
     if (!judge(work, kExpansionBudget)) {
@@ -223,7 +254,8 @@ class Production : public std::enable_shared_from_this<Production> {
   ProduceResponse response_;
   std::vector<log::Append> appends_;
   std::vector<Work> over_budget_;
-  std::size_t unanswered_ = 1;  // appends under way, and one for the hand-over itself
+  std::optional<protocol::BatchRefusal> garbled_;  // one batch of the request was: then nothing of it is looked at
+  std::size_t unanswered_ = 1;                     // appends under way, and one for the hand-over itself
 };
 
 }  // namespace
