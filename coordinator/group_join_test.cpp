@@ -108,14 +108,14 @@ TEST(GroupJoin, RefusesWhatKafkaRefuses) {
   request = join_request("g", "zzz");
   EXPECT_EQ(test.join(request).error, ErrorCode::unknown_member_id);
   EXPECT_EQ(test.join(request).member_id, "zzz");
+  EXPECT_FALSE(test.shard().describe("g").found) << "none of these makes a group";
+  EXPECT_TRUE(test.log.empty());
   request = join_request("g");
   request.protocols.clear();
   EXPECT_EQ(test.join(request).error, ErrorCode::inconsistent_group_protocol);
   request = join_request("g");
   request.protocol_type = "";
   EXPECT_EQ(test.join(request).error, ErrorCode::inconsistent_group_protocol);
-  EXPECT_FALSE(test.shard().describe("g").found) << "none of these makes a group";
-  EXPECT_TRUE(test.log.empty());
 
   const auto joined = stable_member(test);
   EXPECT_EQ(test.join(join_request("g", "zzz")).error, ErrorCode::unknown_member_id);
@@ -129,6 +129,24 @@ TEST(GroupJoin, RefusesWhatKafkaRefuses) {
   request = join_request("g", joined.member_id);
   request.protocols.clear();
   EXPECT_EQ(test.join(request).member_id, joined.member_id) << "the id is echoed";
+}
+
+TEST(GroupJoin, AFirstJoinThatIsNotLetInLeavesAnEmptyGroupUntilTheNextExpiryCheckAsInKafka) {
+  ShardUnderTest test;
+  auto request = join_request("g");
+  request.protocols.clear();
+  test.hold = true;
+  const auto ticket = test.join_async(request);
+  EXPECT_FALSE(test.answered(ticket)) << "the group's record is not durable yet";
+  test.release();
+  test.hold = false;
+  EXPECT_EQ(test.get<JoinAnswer>(ticket).error, ErrorCode::inconsistent_group_protocol);
+  test.restart();
+  EXPECT_EQ(test.shard().describe("g").state, GroupState::empty);
+  EXPECT_EQ(test.get<DeleteGroupAnswer>(test.delete_group_async("g")).error, ErrorCode::none);
+  test.join(request);
+  test.advance(test.config.offsets_retention_check_ms);
+  EXPECT_EQ(test.shard().group_count(), 0U);
 }
 
 TEST(GroupJoin, SessionTimeoutsOnTheirBoundsAreFine) {

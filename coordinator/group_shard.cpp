@@ -89,11 +89,13 @@ Result<void> GroupShard::replay(Bytes key, std::optional<Bytes> value) {
     has_unknown_records_ = true;
   } else if (auto* offset = std::get_if<OffsetRecord>(&parsed)) {
     auto& slot = find_or_make(offset->key.group, {});
+    slot.stays_empty = slot.stays_empty || offset->value.has_value();
     slot.offsets.replay(offset->key.topic, offset->key.partition, std::move(offset->value));
   } else {
     auto& group = std::get<GroupRecord>(parsed);
     auto& slot = find_or_make(group.group_id, {});
     slot.durable_value.reset();
+    slot.stays_empty = slot.stays_empty && group.value.has_value();
     if (group.value) {
       slot.durable_value.emplace(value->begin(), value->end());
       slot.group.emplace(group.group_id, config_, random_, *group.value);
@@ -140,8 +142,9 @@ void GroupShard::join(JoinRequest request, Ticket ticket, Now now, Effects& out)
   auto& slot = find_or_make(group_id, now);
   GroupEffects effects;
   slot.group->join(std::move(request), ticket, now, effects);
-  if (is_new && !slot.is_nothing()) {
-    // A group exists from its first record on; who came first hears so when the record is durable.
+  if (is_new) {
+    // A group exists from its first record on; who came first hears so when the record is durable. As in Kafka it
+    // exists even if that one was not let in, until the next expiry check finds it empty.
     Write write{.kind = Write::Kind::group_created, .group_id = group_id};
     write.records.push_back(group_record(group_id, slot.group->value_when_created()));
     write.answers = std::exchange(effects.answers, {});

@@ -11,8 +11,9 @@ struct GroupShard::Slot {
   std::optional<std::vector<std::byte>> durable_value;  // the group's newest durable record
   std::int32_t writes = 0;                              // queued or under way
   Millis filed_deadline = kNever;                       // the entry in deadlines_
-  bool stays_empty =
-      false;  // a commit made it: without offsets too it is there until the next expiry check, as in Kafka
+  // A commit made it: without offsets too it is there until the next expiry check, as in Kafka, or until the log is
+  // written anew without it.
+  bool stays_empty = false;
 
   // Nothing durable, nobody here, nothing to come: as if it had never been.
   [[nodiscard]] bool is_nothing() const {

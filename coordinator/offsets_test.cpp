@@ -126,7 +126,7 @@ TEST(OffsetFetch, ATopicThatWasMadeAgainDoesNotInheritOffsets) {
   test.drop_topics([&](const std::string& topic, const Uuid& id) { return topic == "t" && id == old_id; });
   EXPECT_EQ(test.shard().fetch("s", {{"t", old_id, {0}}})[0].partitions[0].offset, -1);
   test.restart();
-  EXPECT_FALSE(test.shard().describe("s").found);
+  EXPECT_EQ(test.shard().fetch_all("s").size(), 0U);
 }
 
 TEST(OffsetDelete, SparesWhatTheGroupReads) {
@@ -162,6 +162,19 @@ TEST(OffsetDelete, LeavesAnEmptyGroupThatOnlyCommitsMadeUntilTheNextExpiryCheck)
   EXPECT_FALSE(test.shard().describe("s").found);
   EXPECT_EQ(test.shard().group_count(), 0U);
   EXPECT_EQ(test.get<DeleteOffsetsAnswer>(test.delete_offsets_async(request)).error, ErrorCode::group_id_not_found);
+}
+
+TEST(OffsetDelete, AnEmptyGroupThatOnlyCommitsMadeIsThereAfterARestartTooUntilItExpires) {
+  ShardUnderTest test;
+  test.commit_async(commit_request("s", "", -1, 5));
+  test.delete_offsets_async({"s", {{"t", {}, {0}}}});
+  test.restart();
+  EXPECT_TRUE(test.shard().describe("s").found);
+  EXPECT_EQ(test.shard().describe("s").state, GroupState::empty);
+  test.advance(test.config.offsets_retention_check_ms);
+  EXPECT_FALSE(test.shard().describe("s").found);
+  test.restart();
+  EXPECT_FALSE(test.shard().describe("s").found) << "the expiry was written too";
 }
 
 TEST(OffsetDelete, ARefusedCommitLeavesNoGroup) {

@@ -38,6 +38,8 @@ void fill(GroupAnswer& answer, const GroupService::Described& described, std::in
     if (version >= kFirstWithNotFound) {
       answer.error_code = wire(ErrorCode::group_id_not_found);
       answer.error_message = "Group " + answer.group_id.str() + " not found.";
+    } else if (with_operations) {
+      answer.authorized_operations = kAllGroupOperations;
     }
     return;
   }

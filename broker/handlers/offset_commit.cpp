@@ -2,6 +2,8 @@
 // 9, by topic id from version 10 on. The answer leaves when the offsets are durable.
 #include "protocol/gen/offset_commit.hpp"
 
+#include <map>
+
 #include "broker/handlers/group_fields.hpp"
 #include "broker/handlers/handlers.hpp"
 
@@ -30,52 +32,80 @@ class Commit : public std::enable_shared_from_this<Commit> {
     event.old_unknown_group_error = context_.api_version < kFirstUnknownGroupVersion;
     const auto image = context_.services.controller.image();
     for (const auto& topic : request.topics) {
-      if (!topic.partitions.empty()) {
-        take(*image, topic, event.partitions);
-      }
+      take(*image, topic, event.partitions);
     }
     if (event.partitions.empty()) {
       return reply_(response_);
     }
-    context_.services.groups.commit(
-        std::move(event), context_.loop, [self = shared_from_this()](const group::CommitAnswer& answer) {
-          for (std::size_t i = 0; i < answer.partitions.size(); ++i) {
-            const auto [topic, partition] = self->places_[i];
-            self->response_.topics[topic].partitions[partition].error_code = wire(answer.partitions[i]);
-          }
-          self->reply_(self->response_);
-        });
+    context_.services.groups.commit(std::move(event), context_.loop,
+                                    [self = shared_from_this()](const group::CommitAnswer& answer) {
+                                      self->reply_(self->answered_with(answer.partitions));
+                                    });
   }
 
  private:
+  using TopicAnswer = OffsetCommitResponse::OffsetCommitResponseTopic;
+  using Key = std::pair<std::string, Uuid>;
+
+  // What cannot be goes into the answer, all else to the group. A topic that is not there is named without partitions.
   void take(const metadata::MetadataImage& image, const OffsetCommitRequest::OffsetCommitRequestTopic& asked,
             std::vector<group::CommitPartition>& partitions) {
     const bool by_id = context_.api_version >= kFirstByIdVersion;
     const auto& topic = by_id ? image.find_topic(asked.topic_id) : image.find_topic(asked.name.view());
-    auto& answer = response_.topics.emplace_back();
-    answer.name = asked.name;
-    answer.topic_id = asked.topic_id;
+    TopicAnswer good{.name = asked.name, .topic_id = asked.topic_id};
+    TopicAnswer bad = good;
     for (const auto& part : asked.partitions) {
-      auto& one = answer.partitions.emplace_back();
-      one.partition_index = part.partition_index;
       if (!topic) {
-        one.error_code = wire(by_id ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition);
+        const auto code = by_id ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition;
+        bad.partitions.push_back({.partition_index = part.partition_index, .error_code = wire(code)});
       } else if (part.partition_index < 0 || std::cmp_greater_equal(part.partition_index, topic->partitions.size())) {
-        one.error_code = wire(ErrorCode::unknown_topic_or_partition);
+        bad.partitions.push_back(
+            {.partition_index = part.partition_index, .error_code = wire(ErrorCode::unknown_topic_or_partition)});
       } else {
+        good.partitions.push_back({.partition_index = part.partition_index});
         partitions.push_back({topic->name, topic->id, part.partition_index, part.committed_offset,
                               part.committed_leader_epoch,
                               part.committed_metadata ? part.committed_metadata->str() : ""});
-        places_.emplace_back(response_.topics.size() - 1, answer.partitions.size() - 1);
       }
     }
+    if (!topic || !bad.partitions.empty()) {
+      add(std::move(bad));
+    }
+    if (!good.partitions.empty()) {
+      committed_.push_back(std::move(good));
+    }
+  }
+
+  void add(TopicAnswer topic) {
+    const auto [place, fresh] = places_.try_emplace({topic.name.str(), topic.topic_id}, response_.topics.size());
+    if (fresh) {
+      response_.topics.push_back(std::move(topic));
+    } else {
+      std::ranges::move(topic.partitions, std::back_inserter(response_.topics[place->second].partitions));
+    }
+  }
+
+  // As Kafka puts the two together: without a refusal the answer has the topics of the request as they came.
+  const OffsetCommitResponse& answered_with(const std::vector<ErrorCode>& errors) {
+    auto error = errors.begin();
+    for (auto& topic : committed_) {
+      for (auto& part : topic.partitions) {
+        part.error_code = wire(*error++);
+      }
+    }
+    if (response_.topics.empty()) {
+      response_.topics = std::move(committed_);
+    } else {
+      std::ranges::for_each(committed_, [this](auto& topic) { add(std::move(topic)); });
+    }
+    return response_;
   }
 
   RequestContext context_;
   Reply<OffsetCommitResponse> reply_;
   OffsetCommitResponse response_;
-  std::vector<std::pair<std::size_t, std::size_t>>
-      places_;  // of each partition that went to the group, in the response
+  std::map<Key, std::size_t> places_;   // in response_.topics
+  std::vector<TopicAnswer> committed_;  // what went to the group, in the order of CommitAnswer::partitions
 };
 
 }  // namespace
