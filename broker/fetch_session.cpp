@@ -42,8 +42,8 @@ FetchSessions::Opened FetchSessions::open(std::int32_t session_id, std::int32_t 
   }
   session.epoch = session.epoch == std::numeric_limits<std::int32_t>::max() ? 1 : session.epoch + 1;
   session.used_ms = now_ms;
-  for (auto& target : asked) {
-    session.set(std::move(target));
+  for (const auto& target : asked) {
+    session.set(target);
   }
   for (const auto& key : forgotten) {
     if (auto node = session.by_key.extract(key)) {
@@ -51,8 +51,9 @@ FetchSessions::Opened FetchSessions::open(std::int32_t session_id, std::int32_t 
     }
   }
   if (session.order.empty()) {
+    // Nothing is left of it: what was asked for is answered like a fetch without a session.
     sessions_.erase(found);
-    return {.incremental = true};
+    return {.targets = std::move(asked)};
   }
   Opened opened{.session_id = session_id, .incremental = true};
   opened.targets.reserve(session.order.size());

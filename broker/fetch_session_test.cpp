@@ -44,6 +44,12 @@ TEST(FetchSessions, ASessionThatBecomesEmptyOrIsClosedEnds) {
   const auto id = sessions.open(0, kEpochInitial, false, {target(0)}, {}, 0).session_id;
   EXPECT_EQ(sessions.open(id, 1, false, {}, {{.topic = "t"}}, 0).session_id, kSessionNone);
   EXPECT_EQ(sessions.size(), 0U);
+  const auto third = sessions.open(0, kEpochInitial, false, {target(0)}, {}, 0).session_id;
+  const auto emptied = sessions.open(third, 1, false, {target(0, 5)}, {{.topic = "t"}}, 0);
+  EXPECT_EQ(emptied.session_id, kSessionNone);
+  EXPECT_FALSE(emptied.incremental);
+  EXPECT_EQ(partitions(emptied), std::vector{0}) << "what was asked for and forgotten at once is served in full";
+  EXPECT_EQ(sessions.size(), 0U);
   const auto other = sessions.open(0, kEpochInitial, false, {target(0)}, {}, 0).session_id;
   const auto closing = sessions.open(other, kEpochFinal, false, {target(0)}, {}, 0);
   EXPECT_EQ(closing.session_id, kSessionNone);

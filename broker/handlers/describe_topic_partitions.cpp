@@ -33,7 +33,15 @@ TopicAnswer unknown(const std::string& name) {
           .topic_authorized_operations = kAllTopicOperations};
 }
 
-// A page cannot begin before a first partition: each topic of the request is refused, in their order.
+// A page cannot begin before a first partition, or with a topic that was not asked for.
+bool is_impossible(const DescribeTopicPartitionsRequest& request) {
+  const auto& cursor = request.cursor;
+  const auto is_at = [&](const auto& topic) { return topic.name == cursor->topic_name; };
+  return cursor &&
+         (cursor->partition_index < 0 || (!request.topics.empty() && std::ranges::none_of(request.topics, is_at)));
+}
+
+// Each topic of the request is refused, in their order.
 DescribeTopicPartitionsResponse refused(const DescribeTopicPartitionsRequest& request) {
   DescribeTopicPartitionsResponse response;
   for (const auto& topic : request.topics) {
@@ -65,7 +73,7 @@ TopicAnswer describe(const metadata::Topic& topic, std::size_t first, std::size_
 
 void handle(RequestContext context, DescribeTopicPartitionsRequest request,
             Reply<DescribeTopicPartitionsResponse> reply) {
-  if (request.cursor && request.cursor->partition_index < 0) {
+  if (is_impossible(request)) {
     return reply(refused(request));
   }
   const auto image = context.services.controller.image();

@@ -160,6 +160,9 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
     }
     batch_count_ += read->batch_count;
     data.records = std::move(read->batches);
+    if (data.records->empty() && limits.bytes_max > 0 && target.fetch_offset < bound.value) {
+      data.aborted_transactions.reset();  // a first batch that does not fit: Kafka then leaves the list out
+    }
     return Outcome{std::move(data), std::move(partition)};
   }
 

@@ -40,6 +40,23 @@ TopicAnswer failed(ErrorCode code, std::optional<protocol::Text> name, const Uui
   return {.error_code = wire(code), .name = std::move(name), .topic_id = id};
 }
 
+// An id, or no name, in a version that has no answer by id: each topic of the request is refused, and nothing else
+// said.
+bool asks_by_id_too_early(const MetadataRequest& request, std::int16_t version) {
+  return version < kFirstByIdVersion && request.topics &&
+         std::ranges::any_of(
+             *request.topics, [](const auto& asked) { return !asked.name || !asked.topic_id.is_zero(); });
+}
+
+MetadataResponse refused(const MetadataRequest& request) {
+  MetadataResponse response;
+  for (const auto& asked : *request.topics) {
+    const auto name = asked.name ? *asked.name : protocol::Text{};
+    response.topics.push_back(failed(ErrorCode::invalid_request, name, asked.topic_id));
+  }
+  return response;
+}
+
 class Answering {
  public:
   Answering(const RequestContext& context, const MetadataRequest& request)
@@ -80,12 +97,18 @@ class Answering {
   }
 
   TopicAnswer answer_by_id(const MetadataRequest::MetadataRequestTopic& asked) const {
-    if (context_.api_version < kFirstByIdVersion) {
-      return failed(ErrorCode::invalid_request, asked.name ? asked.name->view() : std::string_view{}, asked.topic_id);
-    }
     const auto& topic = image_->find_topic(asked.topic_id);
     return topic ? describe(*topic, request_.include_topic_authorized_operations)
                  : failed(ErrorCode::unknown_topic_id, std::nullopt, asked.topic_id);
+  }
+
+  // Kafka tells operations of a name whether there is such a topic or not.
+  [[nodiscard]] TopicAnswer failed_name(ErrorCode code, std::string_view name) const {
+    auto answer = failed(code, name);
+    if (request_.include_topic_authorized_operations) {
+      answer.topic_authorized_operations = kAllTopicOperations;
+    }
+    return answer;
   }
 
   TopicAnswer answer_by_name(const MetadataRequest::MetadataRequestTopic& asked) {
@@ -97,12 +120,12 @@ class Answering {
       return describe(*topic, request_.include_topic_authorized_operations);
     }
     if (metadata::refuse_topic_name(name).has_value()) {
-      return failed(ErrorCode::invalid_topic_exception, name);
+      return failed_name(ErrorCode::invalid_topic_exception, name);
     }
     if (request_.allow_auto_topic_creation && context_.services.config.auto_create_topics_enable) {
       to_create.emplace_back(name);
     }
-    return failed(ErrorCode::unknown_topic_or_partition, name);
+    return failed_name(ErrorCode::unknown_topic_or_partition, name);
   }
 
   const RequestContext& context_;
@@ -121,6 +144,9 @@ void create(const RequestContext& context, std::vector<std::string> names) {
 }  // namespace
 
 void handle(RequestContext context, MetadataRequest request, Reply<MetadataResponse> reply) {
+  if (asks_by_id_too_early(request, context.api_version)) {
+    return reply(refused(request));
+  }
   const auto topics = request.topics ? request.topics->size() : context.services.controller.image()->topic_count();
   if (topics <= kManyTopics) {
     Answering answering{context, request};
