@@ -10,7 +10,8 @@ from raw.accepted import Accepted
 from raw.side import Side, differences
 
 ACCEPTED = pathlib.Path(__file__).resolve().parent / "accepted.txt"
-# The second column is the name of a step ("named"; most have none), or this: what comes after is not comparable any more.
+# The second column is the name of a step ("named"; most have none), or this: nothing else of the answer and of
+# the sequence is comparable.
 ENDS = "ends"
 
 
@@ -68,7 +69,7 @@ class Pair:
                 bad.append((path, of_kafka, of_weir))
             elif row[1] == ENDS:
                 goes_on = False
-        return bad, goes_on
+        return bad if goes_on else [], goes_on
 
     def _note_answer(self, step: dict, answer: dict, differs: bool):
         refused = any(path.endswith("ErrorCode") and code for path, code in answer.items())

@@ -87,6 +87,8 @@ class Side:
             return {"outcome": "an answer to another request"}
         for name, path in step.get("bind", {}).items():
             self._bind(name, body, path)
+        if api == "Fetch":
+            body["Responses"] = _joined(body["Responses"])
         if self.kind == "kafka":
             self._settle(api, step, body)
         elif api == "Produce" and step["body"].get("Acks") == 1:
@@ -306,6 +308,16 @@ class Side:
 
 _RANGES = {"int8": (-2**7, 2**7 - 1), "int16": (-2**15, 2**15 - 1), "int32": (-2**31, 2**31 - 1), "int64": (-2**63, 2**63 - 1),
            "uint16": (0, 2**16 - 1), "uint32": (0, 2**32 - 1)}
+
+
+def _joined(topics: list[dict]) -> list[dict]:
+    """Kafka puts errors last, so it may name a topic once more for them."""
+    found: dict = {}
+    for topic in topics:
+        known = found.setdefault((topic.get("Topic"), topic.get("TopicId")), topic)
+        if known is not topic:
+            known["Partitions"] += topic["Partitions"]
+    return list(found.values())
 
 
 def lookup(body, path: str):
