@@ -1,6 +1,22 @@
 #include "base/bytes.hpp"
 
+#include <cstdlib>
+#include <new>
+
 namespace weir {
+
+AlignedBlock::AlignedBlock(std::size_t size) : size_(size) {
+  constexpr std::size_t kAlignment = 4096;
+  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, size)));
+  if (!memory_) {
+    throw std::bad_alloc{};
+  }
+  std::memset(memory_.get(), 0, size);
+}
+
+void AlignedBlock::Free::operator()(std::byte* memory) const {
+  std::free(memory);
+}
 
 std::vector<std::byte> BufferChain::flatten() const {
   std::vector<std::byte> all;

@@ -64,6 +64,21 @@ void store_le(MutableBytes bytes, std::size_t at, Int value) {
   std::memcpy(bytes.data() + at, &value, sizeof(Int));
 }
 
+// Zeroed memory at an address that O_DIRECT takes (a multiple of 4096). Empty by default. Moves.
+class AlignedBlock {
+ public:
+  AlignedBlock() = default;
+  explicit AlignedBlock(std::size_t size);  // a multiple of 4096
+  [[nodiscard]] MutableBytes bytes() const { return {memory_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const;
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  std::size_t size_ = 0;
+};
+
 // A view and a counted reference to whatever owns its memory (a frame, an image block, a mapped file). Any thread.
 class SharedBytes {
  public:

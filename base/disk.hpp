@@ -12,6 +12,8 @@
 
 namespace weir {
 
+inline constexpr std::int64_t kDirectAlignment = 4096;
+
 class File {
  public:
   virtual ~File() = default;
@@ -25,6 +27,9 @@ class File {
   // Reserves room without changing the size that readers see (fallocate KEEP_SIZE). disk_full if there is none.
   virtual Result<void> allocate(std::int64_t size) = 0;
   [[nodiscard]] virtual Result<std::int64_t> size() const = 0;
+  // The first position at or behind `position` that was allocated or skipped but never written; the size if there is
+  // none, or where the file system does not tell.
+  [[nodiscard]] virtual Result<std::int64_t> first_unwritten(std::int64_t position) const = 0;
   // The whole file read-only in memory, kept alive by the result. Real: mmap. The file must not shrink meanwhile.
   [[nodiscard]] virtual Result<SharedBytes> map() const = 0;
   // Descriptor for sendfile, or -1 where there is none (simulated files).
@@ -34,7 +39,8 @@ class File {
 struct OpenOptions {
   bool create = false;     // make it if missing
   bool exclusive = false;  // with create: fail with already_exists if it is there
-  bool direct = false;     // O_DIRECT: positions, sizes and memory are multiples of 4096
+  bool direct = false;     // O_DIRECT: positions, sizes and memory are multiples of kDirectAlignment
+  bool jumping = false;    // reads jump: the kernel reads nothing that was not asked for
   bool read_only = false;
 };
 

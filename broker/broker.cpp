@@ -6,6 +6,9 @@
 #include "coordinator/metadata/producer_ids.hpp"
 
 namespace weir::broker {
+namespace {
+constexpr Millis kZeroAheadMs = 1'000;
+}
 
 Broker::Broker(Config config, std::string data_folder, Runtime& runtime)
     : config_(std::move(config)),
@@ -64,10 +67,12 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
   });
   log::CommitLogOptions options{
       .folder = data_folder_,
+      .io = config_.mq_log_io == "direct" ? log::IoMode::direct : log::IoMode::buffered,
       .segment_bytes = config_.mq_segment_bytes,
       .image_bytes = config_.mq_image_bytes,
       .read_cache_bytes = config_.mq_read_cache_bytes,
       .retention_check_ms = config_.log_retention_check_interval_ms,
+      .zero_ahead_ms = kZeroAheadMs,
       .boot_id = boot_id,
       .clean_start = folder_->clean_start(),
       .metrics = &metrics_,

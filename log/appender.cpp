@@ -131,7 +131,7 @@ void Appender::hand_over_if_wanted() {
     return;
   }
   close_wanted_.store(0, std::memory_order_relaxed);  // the writer asks again only after it has taken these
-  close_group(wanted == 2);
+  close_group(wanted == 2 || limits_.whole_blocks);
   handed_.swap(closed_);
   if (mailbox_.exchange(filled, std::memory_order_acq_rel) == awaited) {
     hooks_.group_is_ready();

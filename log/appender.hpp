@@ -27,6 +27,7 @@ struct AppenderLimits {
   std::int64_t segment_bytes = 1LL << 30;
   std::int64_t delta_bytes = 64LL << 20;
   std::int64_t segment_index_bytes_max = 48LL << 20;
+  bool whole_blocks = false;  // every group ends at a block's end: it is written past the page cache
 };
 
 // What the appender asks of its surroundings. Called in the log role; must not block.

@@ -18,6 +18,7 @@
 #include "base/result.hpp"
 #include "base/runtime.hpp"
 #include "log/partition.hpp"
+#include "log/segment_header.hpp"
 #include "protocol/record_batch.hpp"
 
 namespace weir::log {
@@ -90,11 +91,13 @@ struct KnownPartition {
 
 struct CommitLogOptions {
   std::string folder;                          // the data folder; holds commitlog/, manifest, pool/
+  IoMode io = IoMode::buffered;                // direct becomes buffered where the file system has no direct writes
   std::int64_t segment_bytes = 1LL << 30;      // at least 1 MiB
   std::int64_t image_bytes = 64LL << 20;       // ring of 1 MiB blocks, taken when first filled
   std::int64_t read_cache_bytes = 32LL << 20;  // of blocks of 128 KiB, taken when first filled
   std::int64_t delta_bytes = 64LL << 20;       // index deltas: a scan after a crash reads at most about twice this
   Millis retention_check_ms = 300'000;
+  Millis zero_ahead_ms = 0;  // direct mode: how long nothing must have come before zeroing begins; 0: never
   Uuid boot_id;                // differs after the machine restarted; zero where that is not known
   bool clean_start = false;    // the last process said goodbye (clean-shutdown file)
   Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
@@ -110,6 +113,8 @@ struct LogStatistics {
   std::int64_t image_bytes_used = 0;
   std::int64_t read_cache_bytes_used = 0;
   bool read_only = false;
+  IoMode io = IoMode::buffered;
+  std::int64_t pool_bytes = 0;  // files of removed segments, kept to be written again; not in disk_bytes
   // What the start found.
   std::int64_t recovery_scanned_bytes = 0;
   std::int64_t recovery_cut_bytes = 0;       // a torn tail: behind the end of the log

@@ -41,6 +41,7 @@ class Life {
   explicit Life(std::uint64_t seed) : random_(seed), test_(seed), seed_(seed) { test_.options.delta_bytes = 128 << 10; }
 
   void run() {
+    pick_io();
     ASSERT_TRUE(test_.start()) << seed_;
     for (int i = 0; i < 1 + static_cast<int>(random_.below(5)); ++i) {
       add_partition();
@@ -55,11 +56,15 @@ class Life {
     }
     settle();
     ASSERT_TRUE(test_.stop()) << "seed " << seed_;
+    pick_io();
     ASSERT_TRUE(test_.start(true)) << "seed " << seed_;
     ASSERT_NO_FATAL_FAILURE(check(sim::CrashMode::process_death));
   }
 
  private:
+  // Each start may write in another way than the one before it.
+  void pick_io() { test_.options.io = random_.chance(2) ? IoMode::direct : IoMode::buffered; }
+
   void add_partition() {
     Model model;
     model.topic = static_cast<int>(models_.size()) + 1;
@@ -203,6 +208,7 @@ class Life {
     sent_.clear();
     auto worst = mode;
     for (int deaths = 0; random_.chance(3) && deaths < 3; ++deaths) {  // dies again while it recovers
+      pick_io();
       test_.disk.crash_at_operation(1 + random_.below(12));
       const bool started = test_.start().has_value();
       const auto again = random_.chance(2) ? sim::CrashMode::power_cut : sim::CrashMode::process_death;
@@ -212,6 +218,7 @@ class Life {
       test_.crash(again);
       worst = again == sim::CrashMode::power_cut ? again : worst;
     }
+    pick_io();
     const auto started = test_.start();
     ASSERT_TRUE(started) << "seed " << seed_ << ": " << to_string(started.error());
     ASSERT_NO_FATAL_FAILURE(check(worst));

@@ -92,7 +92,9 @@ std::int64_t read_visible(const CommitLog& log, const Partition& partition, Offs
   return at.value;
 }
 
-TEST(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowledgedRecord) {
+class CommitLogThreads : public testing::TestWithParam<IoMode> {};
+
+TEST_P(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowledgedRecord) {
   constexpr int kPartitions = 4;
   constexpr int kAppenders = 3;
   constexpr int kEach = 1500;
@@ -102,6 +104,8 @@ TEST(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowledg
   CountsAdvances observer;
   CommitLogOptions options;
   options.folder = folder.path();
+  options.io = GetParam();
+  options.zero_ahead_ms = 1;
   options.segment_bytes = 1 << 20;
   options.image_bytes = 4 << 20;
   options.delta_bytes = 256 << 10;
@@ -199,6 +203,8 @@ TEST(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowledg
   opened->reset();
   real.stop();
 }
+
+INSTANTIATE_TEST_SUITE_P(BothModes, CommitLogThreads, testing::Values(IoMode::buffered, IoMode::direct));
 
 }  // namespace
 }  // namespace weir::log

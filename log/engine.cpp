@@ -10,10 +10,16 @@ namespace {
 constexpr std::int64_t kSegmentBytesMin = 1LL << 20;
 constexpr std::int64_t kSegmentSlack = 64LL << 20;  // one batch may begin just below the limit
 
+std::int64_t segment_bytes_of(const CommitLogOptions& options) {
+  const auto bytes = std::clamp(options.segment_bytes, kSegmentBytesMin, kSegmentBytesMax - kSegmentSlack);
+  return bytes / kDirectAlignment * kDirectAlignment;
+}
+
 AppenderLimits limits_of(const CommitLogOptions& options) {
   AppenderLimits limits;
-  limits.segment_bytes = std::clamp(options.segment_bytes, kSegmentBytesMin, kSegmentBytesMax - kSegmentSlack);
+  limits.segment_bytes = segment_bytes_of(options);
   limits.delta_bytes = options.delta_bytes;
+  limits.whole_blocks = options.io == IoMode::direct;
   return limits;
 }
 }  // namespace
@@ -26,7 +32,8 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       image_(options_.image_bytes),
       appender_(limits_of(options_), image_, runtime.clock, *this),
       writer_(appender_, image_, meter_, observer, *this),
-      keeper_(runtime.disk, runtime.pool, options_.folder, runtime.seed ^ 0x10c5eedULL, segments_, meter_, *this),
+      keeper_(runtime.disk, runtime.pool, options_.folder, options_.io, segment_bytes_of(options_),
+              runtime.seed ^ 0x10c5eedULL, segments_, meter_, *this),
       read_cache_(options_.read_cache_bytes, image_),
       reader_(segments_, image_, read_cache_),
       retention_(segments_, keeper_, runtime.clock) {}
@@ -51,6 +58,9 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   }
   if (recovered.cut_bytes > 0) {
     WEIR_LOG(warn, "commitlog: cut a torn tail of {} bytes", recovered.cut_bytes);
+  }
+  if (options_.io == IoMode::direct && keeper_.files().io() != IoMode::direct) {
+    WEIR_LOG(warn, "commitlog: the file system of {} has no direct writes: mq.log.io=buffered", options_.folder);
   }
   segments_.change([&](auto& members) { members = std::move(recovered.members); });
   next_local_ = recovered.next_local;
@@ -102,7 +112,10 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     appender_.push_control([partition = partition](Appender& log) { return log.put_deleted(*partition); });
   }
   if (options_.retention_check_ms > 0) {
-    schedule_retention();
+    repeat(options_.retention_check_ms, &Engine::begin_retention);
+  }
+  if (options_.zero_ahead_ms > 0 && keeper_.files().io() == IoMode::direct) {
+    repeat(options_.zero_ahead_ms, &Engine::begin_zeroing);
   }
   return {};
 }
@@ -216,6 +229,8 @@ LogStatistics CommitLog::Engine::statistics() const {
   numbers.image_bytes_used = image_.memory_bytes();
   numbers.read_cache_bytes_used = read_cache_.memory_bytes();
   numbers.read_only = appender_.is_read_only();
+  numbers.io = keeper_.files().io();
+  numbers.pool_bytes = keeper_.files().pool_bytes();
   return numbers;
 }
 
@@ -229,6 +244,7 @@ SegmentHeader CommitLog::Engine::segment_begins(const std::shared_ptr<Segment>& 
   header.id = segment->id();
   header.seed = segment->seed();
   header.start = segment->start();
+  header.io = segment->is_direct() ? IoMode::direct : IoMode::buffered;
   header.boot_id = options_.boot_id;
   header.created_ms = runtime_.clock.wall_ms();
   return header;
@@ -269,21 +285,35 @@ void CommitLog::Engine::run_retention(Task done) {
   });
 }
 
+void CommitLog::Engine::begin_retention() {
+  run_retention([] {});
+}
+
+void CommitLog::Engine::begin_zeroing() {
+  if (is_log_idle()) {
+    keeper_.zero_ahead();
+  }
+}
+
+bool CommitLog::Engine::is_log_idle() {
+  const auto appended = appender_.appended().value;
+  return idle_at_.exchange(appended) == appended && !appender_.is_read_only();
+}
+
 // The timer holds no reference: it may outlive the log until its deadline.
-void CommitLog::Engine::schedule_retention() {
+void CommitLog::Engine::repeat(Millis period_ms, void (Engine::*job)()) {
   auto& loop = *runtime_.io.front();
-  loop.post([weak = weak_from_this(), &loop] {
+  loop.post([weak = weak_from_this(), &loop, period_ms, job] {
     const auto self = weak.lock();
     if (!self || self->is_stopping_.load(std::memory_order_acquire)) {
       return;
     }
-    const auto deadline = self->runtime_.clock.monotonic_ms() + self->options_.retention_check_ms;
-    loop.timers().schedule(deadline, [weak] {
+    loop.timers().schedule(self->runtime_.clock.monotonic_ms() + period_ms, [weak, period_ms, job] {
       const auto engine = weak.lock();
       if (engine && !engine->is_stopping_.load(std::memory_order_acquire) &&
           !engine->is_abandoned_.load(std::memory_order_acquire)) {
-        engine->run_retention([] {});
-        engine->schedule_retention();
+        (engine.get()->*job)();
+        engine->repeat(period_ms, job);
       }
     });
   });

@@ -51,7 +51,9 @@ class CommitLog::Engine final : public AppenderHooks,
   // WriterHooks: on Runtime::write.
   void post_writer_turn() override;
   void post_writer_resumed() override;
-  Result<void> add_to_manifest(const Segment& segment) override { return keeper_.add_to_manifest(segment); }
+  Result<void> admit(Segment& segment, bool begins, std::int64_t end) override {
+    return keeper_.admit(segment, begins, end);
+  }
   void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) override {
     keeper_.seal(std::move(snapshot), is_synced);
   }
@@ -62,18 +64,23 @@ class CommitLog::Engine final : public AppenderHooks,
   void run_on_pool(Task job) override { post(runtime_.pool, std::move(job)); }
   void segment_prepared(std::shared_ptr<Segment> segment) override { appender_.offer_segment(std::move(segment)); }
   void segment_synced(Result<void> result) override;
+  bool is_log_idle() override;
   void keeper_failed(Error error) override;
 
  private:
   void post(Executor& on, Task task);
   void finish_stop(Task done);
-  void schedule_retention();
+  // Runs `job` every `period_ms`, until the log stops.
+  void repeat(Millis period_ms, void (Engine::*job)());
+  void begin_retention();
+  void begin_zeroing();
 
   const CommitLogOptions options_;
   Runtime& runtime_;
   VisibilityObserver& observer_;
   std::atomic<bool> is_abandoned_{false};
   std::atomic<bool> is_stopping_{false};
+  std::atomic<std::int64_t> idle_at_{-1};  // the appended end when is_log_idle() was asked last
 
   const LogMeter meter_;
   SegmentList segments_;

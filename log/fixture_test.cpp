@@ -477,7 +477,7 @@ TEST_F(DamagedFixture, TheSameOffsetTwiceIsFound) {
   segment.add_batch(kP1, {.base_offset = 5});
   segment.add_batch(kP1, {.base_offset = 5});
   write(memory, "/f/x.log", segment.bytes());
-  const auto report = verify_segment(memory, "/f/x.log", -1, [this](std::string_view line) { problems += line; });
+  const auto report = verify_segment(memory, "/f/x.log", -1, 0, [this](std::string_view line) { problems += line; });
   ASSERT_TRUE(report);
   EXPECT_EQ(report->problems, 1);
   EXPECT_NE(problems.find("does not follow"), std::string::npos) << problems;

@@ -43,7 +43,8 @@ struct VerifyReport {
 // Checks entry CRCs, batch CRCs, offset order per partition, atomic groups, and that the index file beside it (if any)
 // names exactly the batches that are there. `valid_end`: where a sealed segment ends; -1 if it is open. Every problem
 // is one line.
-Result<VerifyReport> verify_segment(Disk& disk, const std::string& path, std::int64_t valid_end, const LineSink& sink);
+Result<VerifyReport> verify_segment(Disk& disk, const std::string& path, std::int64_t valid_end,
+                                    std::int64_t reserved_end, const LineSink& sink);
 // All segments that the manifest of a data folder names.
 Result<VerifyReport> verify_folder(Disk& disk, const std::string& folder, const LineSink& sink);
 

@@ -13,7 +13,7 @@ class SegmentVerifier {
  public:
   SegmentVerifier(Disk& disk, const std::string& path, const LineSink& sink) : disk_(disk), path_(path), sink_(sink) {}
 
-  Result<VerifyReport> run(std::int64_t valid_end) {
+  Result<VerifyReport> run(std::int64_t valid_end, std::int64_t reserved_end) {
     WEIR_TRY(const auto file, disk_.open(path_, {.read_only = true}));
     WEIR_TRY(const auto bytes, file->map());
     const auto header = decode_segment_header(bytes.view());
@@ -27,7 +27,8 @@ class SegmentVerifier {
       valid_end = size;
     }
     const bool sealed = valid_end >= 0;
-    const auto end = static_cast<std::size_t>(sealed ? valid_end : size);
+    is_longer_ = reserved_end > 0;
+    const auto end = static_cast<std::size_t>(sealed ? valid_end : is_longer_ ? std::min(reserved_end, size) : size);
     scan({bytes.view().first(end).subspan(kSegmentHeaderSize), kSegmentHeaderSize, header->seed}, sealed);
     check_index(*header, valid_end);
     return report_;
@@ -57,7 +58,7 @@ class SegmentVerifier {
       if (more || sealed) {
         problem_at(from, std::to_string(scanner.position() - from) +
                              " bytes are no entry: " + std::string(to_string(why.code)));
-      } else {
+      } else if (!is_longer_) {
         report_.torn_bytes = scanner.position() - from;
       }
     }
@@ -230,6 +231,7 @@ class SegmentVerifier {
   const LineSink& sink_;
   VerifyReport report_;
   std::map<LocalPartition, std::vector<IndexEntry>> batches_;
+  bool is_longer_ = false;  // the file is longer than what was written to it
   std::int64_t atomic_end_ = 0;                                       // end of the last whole atomic group
   std::int64_t end_ = static_cast<std::int64_t>(kSegmentHeaderSize);  // of the last sound entry
 };
@@ -245,8 +247,9 @@ void VerifyReport::add(const VerifyReport& other) {
   torn_bytes += other.torn_bytes;
 }
 
-Result<VerifyReport> verify_segment(Disk& disk, const std::string& path, std::int64_t valid_end, const LineSink& sink) {
-  return SegmentVerifier{disk, path, sink}.run(valid_end);
+Result<VerifyReport> verify_segment(Disk& disk, const std::string& path, std::int64_t valid_end,
+                                    std::int64_t reserved_end, const LineSink& sink) {
+  return SegmentVerifier{disk, path, sink}.run(valid_end, reserved_end);
 }
 
 Result<VerifyReport> verify_folder(Disk& disk, const std::string& folder, const LineSink& sink) {
@@ -268,7 +271,7 @@ Result<VerifyReport> verify_folder(Disk& disk, const std::string& folder, const 
       total.problems += 1;
       continue;
     }
-    WEIR_TRY(const auto report, verify_segment(disk, segment, facts.sealed ? facts.valid_end : -1, sink));
+    WEIR_TRY(const auto report, verify_segment(disk, segment, facts.sealed ? facts.valid_end : -1, facts.reserved_end, sink));
     total.add(report);
     if (facts.has_index && !disk.exists(index)) {
       sink(index + ": the manifest names it, but it is not there");

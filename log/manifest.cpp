@@ -25,6 +25,14 @@ bool change(ManifestState& state, const SealSegment& edit) {
   found->second.has_index = edit.has_index;
   return true;
 }
+bool change(ManifestState& state, const ReserveSegment& edit) {
+  const auto found = state.segments.find(edit.id);
+  if (found == state.segments.end() || edit.end < found->second.reserved_end) {
+    return false;
+  }
+  found->second.reserved_end = edit.end;
+  return true;
+}
 bool change(ManifestState& state, const RemoveSegment& edit) {
   return state.segments.erase(edit.id) == 1;
 }

@@ -55,8 +55,15 @@ struct ReadOnlyMark {  // the log refuses writes since a disk failure (errno); 0
   std::int32_t cause = 0;
   friend bool operator==(const ReadOnlyMark&, const ReadOnlyMark&) = default;
 };
+// The file is longer than what was written to it: nothing at or above `end` was written in this life of the file. So a
+// start need not look there. Never goes down; none for a file that grows with what is written.
+struct ReserveSegment {
+  SegmentId id;
+  std::int64_t end = 0;  // file position
+  friend bool operator==(const ReserveSegment&, const ReserveSegment&) = default;
+};
 using ManifestEdit = std::variant<AddSegment, SealSegment, RemoveSegment, CleanPoint, NextNumbers, StartOffset,
-                                  ForgetPartition, ReadOnlyMark>;
+                                  ForgetPartition, ReadOnlyMark, ReserveSegment>;
 
 struct SegmentFacts {
   SegmentId id;
@@ -66,6 +73,11 @@ struct SegmentFacts {
   bool sealed = false;
   std::int64_t valid_end = 0;  // when sealed
   bool has_index = false;
+  std::int64_t reserved_end = 0;  // 0: what the file has was written
+  // How much of a file of `size` bytes can be this segment's.
+  [[nodiscard]] std::int64_t bounded(std::int64_t size) const {
+    return reserved_end > 0 ? std::min(size, reserved_end) : size;
+  }
   friend bool operator==(const SegmentFacts&, const SegmentFacts&) = default;
 };
 

@@ -21,6 +21,7 @@ enum class EditType : std::uint16_t {
   start_offset = 6,
   forget_partition = 7,
   read_only = 8,
+  reserve_segment = 9,
 };
 
 void put_fields(std::vector<std::byte>& out, const AddSegment& edit) {
@@ -57,10 +58,15 @@ void put_fields(std::vector<std::byte>& out, const ReadOnlyMark& edit) {
   put(out, edit.cause);
 }
 
+void put_fields(std::vector<std::byte>& out, const ReserveSegment& edit) {
+  put(out, edit.id.value);
+  put(out, edit.end);
+}
+
 // An edit's type is its place in the variant, plus one: the order of the variant is on disk.
 static_assert(std::is_same_v<std::variant_alternative_t<0, ManifestEdit>, AddSegment> &&
-              std::is_same_v<std::variant_alternative_t<7, ManifestEdit>, ReadOnlyMark> &&
-              std::variant_size_v<ManifestEdit> == 8);
+              std::is_same_v<std::variant_alternative_t<8, ManifestEdit>, ReserveSegment> &&
+              std::variant_size_v<ManifestEdit> == 9);
 
 std::optional<ManifestEdit> take_edit(EditType type, Bytes bytes) {
   LittleReader reader{bytes};
@@ -108,6 +114,15 @@ std::optional<ManifestEdit> take_edit(EditType type, Bytes bytes) {
     }
     case EditType::forget_partition: edit = ForgetPartition{{reader.take<std::uint32_t>()}}; break;
     case EditType::read_only: edit = ReadOnlyMark{reader.take<std::int32_t>()}; break;
+    case EditType::reserve_segment: {
+      ReserveSegment reserve;
+      reserve.id.value = reader.take<std::uint64_t>();
+      reserve.end = reader.take<std::int64_t>();
+      if (reserve.end > 0) {
+        edit = reserve;
+      }
+      break;
+    }
   }
   return reader.at_end() ? edit : std::nullopt;
 }
@@ -222,6 +237,9 @@ std::vector<std::byte> encode_manifest(const ManifestState& state, std::uint64_t
   edits.emplace_back(ReadOnlyMark{state.read_only_cause});
   for (const auto& [id, facts] : state.segments) {
     edits.emplace_back(AddSegment{id, facts.role, facts.retention_class, facts.start});
+    if (facts.reserved_end > 0) {
+      edits.emplace_back(ReserveSegment{id, facts.reserved_end});
+    }
     if (facts.sealed) {
       edits.emplace_back(SealSegment{id, facts.valid_end, facts.has_index});
     }

@@ -30,8 +30,8 @@ Result<ReadCache::BlockPointer> ReadCache::load(const Segment& segment, std::int
   // Before the read: what lies behind it may be on its way to the file just now.
   const auto written = std::max<std::int64_t>(0, image_.written().value - (segment.start().value + from));
   Block block{segment.id(), number, 0, std::make_unique_for_overwrite<std::byte[]>(kBlockBytes)};
-  WEIR_TRY(const auto count, segment.file().read_at(from, MutableBytes{block.bytes.get(), kBlockBytes}));
-  block.size = std::min(count, static_cast<std::size_t>(written));
+  const auto wanted = static_cast<std::size_t>(std::min(kBlockBytes, written));
+  WEIR_TRY(block.size, segment.file().read_at(from, MutableBytes{block.bytes.get(), wanted}));
   BlockPointer kept = std::make_shared<const Block>(std::move(block));
   if (auto* slot = slot_of(segment, number)) {
     auto displaced = kept;

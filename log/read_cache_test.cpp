@@ -29,6 +29,7 @@ class CountingFile final : public File {
   }
   Result<void> allocate(std::int64_t) override { return Errc::unsupported; }
   [[nodiscard]] Result<std::int64_t> size() const override { return size_; }
+  [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t) const override { return size_; }
   [[nodiscard]] Result<SharedBytes> map() const override { return Errc::unsupported; }
   [[nodiscard]] int handle() const override { return -1; }
 

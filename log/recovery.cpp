@@ -9,6 +9,7 @@ namespace weir::log {
 namespace {
 
 constexpr std::int64_t kBlock = 4096;
+constexpr std::int64_t kWorthTrimming = 4LL << 20;
 using Live = std::map<LocalPartition, std::shared_ptr<LogPartition>>;
 
 LogPosition aligned_up(LogPosition position) {
@@ -40,6 +41,7 @@ class Recovery {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));
     }
+    WEIR_TRY_VOID(trim());
     out_.tail = aligned_up(out_.tail);
     for (auto& [local, partition] : live_) {
       partition->recovered_to_end();
@@ -51,7 +53,8 @@ class Recovery {
  private:
   struct Opened {
     std::shared_ptr<Segment> segment;
-    std::int64_t size = 0;
+    std::int64_t size = 0;  // as far as anything was written to it
+    IoMode io = IoMode::buffered;
     Uuid boot_id;
     bool same_boot = false;
   };
@@ -68,19 +71,20 @@ class Recovery {
       known.insert(segment_file_name(id));
       known.insert(index_file_name(id));
     }
-    WEIR_TRY(const auto names, disk_.list(keeper_.segment_folder()));
+    const auto folder = keeper_.files().folder();
+    WEIR_TRY(const auto names, disk_.list(folder));
     for (const auto& name : names) {
       if (!known.contains(name)) {
-        WEIR_TRY_VOID(disk_.remove(keeper_.segment_folder() + "/" + name));
+        WEIR_TRY_VOID(disk_.remove(folder + "/" + name));
       }
     }
     return {};
   }
 
   // not_found, truncated or corrupt: no such segment can be read.
-  Result<Opened> open_segment(SegmentId id) {
-    const auto path = keeper_.segment_folder() + "/" + segment_file_name(id);
-    WEIR_TRY(auto file, disk_.open(path, {}));
+  Result<Opened> open_segment(const SegmentFacts& facts) {
+    const auto id = facts.id;
+    WEIR_TRY(auto file, keeper_.files().open_to_read(id));
     std::vector<std::byte> bytes(kSegmentHeaderSize);
     WEIR_TRY(const auto count, file->read_at(0, bytes));
     bytes.resize(count);
@@ -89,11 +93,18 @@ class Recovery {
       return {Errc::corrupt, 0};
     }
     Opened opened;
-    WEIR_TRY(opened.size, file->size());
+    WEIR_TRY(const auto size, file->size());
+    opened.size = facts.bounded(size);
+    // After a clean stop nothing was written behind the clean point either, and what the file holds there is not ours.
+    if (const auto clean = keeper_.manifest().clean_point - header.start;
+        options_.clean_start && facts.reserved_end > 0 && clean >= static_cast<std::int64_t>(kSegmentHeaderSize)) {
+      opened.size = std::min(opened.size, clean);
+    }
+    opened.io = header.io;
     opened.boot_id = header.boot_id;
     opened.same_boot = is_this_boot(header.boot_id);
-    opened.segment = std::make_shared<Segment>(id, header.seed, std::move(file), path,
-                                               keeper_.segment_folder() + "/" + index_file_name(id));
+    opened.segment = std::make_shared<Segment>(id, header.seed, std::move(file), keeper_.files().path_of(id),
+                                               keeper_.files().index_path_of(id));
     opened.segment->begin(header.start);
     return opened;
   }
@@ -103,7 +114,7 @@ class Recovery {
   }
 
   Result<void> take_sealed(const SegmentFacts& facts) {
-    auto opened = open_segment(facts.id);
+    auto opened = open_segment(facts);
     if (!opened) {
       if (is_of_the_disk(opened.error())) {
         return opened.error();
@@ -195,7 +206,7 @@ class Recovery {
     for (std::size_t number = 0; number < unsealed.size(); ++number) {
       const auto& facts = unsealed[number];
       const auto behind = std::span{unsealed}.subspan(number + 1);
-      auto opened = open_segment(facts.id);
+      auto opened = open_segment(facts);
       if (!opened) {
         if (is_of_the_disk(opened.error())) {
           return opened.error();
@@ -210,6 +221,9 @@ class Recovery {
       }
       const auto& segment = opened->segment;
       last_boot_ = opened->boot_id;
+      if (!behind.empty()) {
+        opened->size = std::min(opened->size, behind.front().start - segment->start());
+      }
       out_.tail = std::max(out_.tail, segment->start() + opened->size);
       for (auto& [local, partition] : live_) {
         partition->role.index = nullptr;
@@ -229,7 +243,8 @@ class Recovery {
       }
       const auto is_whole = !is_cut && damage_before == out_.damage.size();
       if (options_.clean_start && is_whole && behind.empty() && end % kBlock == 0 &&
-          keeper_.manifest().clean_point == segment->start() + end) {
+          keeper_.manifest().clean_point == segment->start() + end && opened->io == keeper_.files().io()) {
+        WEIR_TRY_VOID(keeper_.files().continue_in(*segment, facts.reserved_end));
         out_.open = segment;
         out_.open_entries = entries_;
         out_.members.push_back({segment, nullptr});
@@ -237,7 +252,8 @@ class Recovery {
       }
       WEIR_TRY_VOID(seal(segment, end));
       if (is_cut) {
-        out_.cut_bytes += opened->size - end;
+        // In a file that was longer from the beginning only entries behind the end tell of a torn tail.
+        out_.cut_bytes += facts.reserved_end > 0 ? std::max<std::int64_t>(0, sound_end_ - end) : opened->size - end;
         return drop(unsealed, number + 1);
       }
     }
@@ -247,7 +263,7 @@ class Recovery {
   // Nothing of these segments is part of the log. Their positions are not given again.
   Result<void> drop(const std::vector<SegmentFacts>& unsealed, std::size_t from) {
     for (const auto& facts : std::span{unsealed}.subspan(from)) {
-      if (const auto opened = open_segment(facts.id)) {
+      if (const auto opened = open_segment(facts)) {
         out_.tail = std::max(out_.tail, opened->segment->start() + opened->size);
         out_.cut_bytes += opened->size;
       }
@@ -272,6 +288,7 @@ class Recovery {
         apply(segment, scan.entry());
         continue;
       }
+      sound_end_ = 0;
       WEIR_TRY(const bool is_damage, was_durable(segment->start() + scan.position(), &opened, scan.position(), behind));
       if (!is_damage) {
         is_cut = true;
@@ -355,7 +372,7 @@ class Recovery {
       }
     }
     for (const auto& facts : behind) {
-      if (const auto opened = open_segment(facts.id)) {
+      if (const auto opened = open_segment(facts)) {
         WEIR_TRY(const bool known, knows_synced(*opened, static_cast<std::int64_t>(kSegmentHeaderSize), position));
         if (known) {
           return true;
@@ -365,7 +382,7 @@ class Recovery {
     return false;
   }
 
-  static Result<bool> knows_synced(const Opened& opened, std::int64_t from, LogPosition position) {
+  Result<bool> knows_synced(const Opened& opened, std::int64_t from, LogPosition position) {
     SegmentScan scan{opened.segment->file(), opened.segment->seed(), from, opened.size};
     for (;;) {
       WEIR_TRY(const auto step, scan.next());
@@ -376,12 +393,29 @@ class Recovery {
         WEIR_TRY_VOID(scan.skip());
         continue;
       }
+      sound_end_ = scan.position();
       if (scan.entry().header.kind == EntryKind::group) {
         if (const auto group = GroupPayload::decode(scan.entry().payload); group && group->synced > position) {
           return true;
         }
       }
     }
+  }
+
+  // A file in direct mode has its whole size from the beginning: gives back what a cut has left unused. After the edit
+  // that says where the segment ends.
+  Result<void> trim() {
+    for (const auto& member : out_.members) {
+      if (member.segment == out_.open || keeper_.manifest().segments.at(member.segment->id()).reserved_end == 0) {
+        continue;
+      }
+      const auto end = aligned_up({member.segment->valid_end()}).value;
+      WEIR_TRY(const auto size, member.segment->file().size());
+      if (size - end > kWorthTrimming) {
+        WEIR_TRY_VOID(member.segment->file().truncate(end));
+      }
+    }
+    return {};
   }
 
   // Durable before anything of it is visible; what lies behind `end` never comes back.
@@ -562,6 +596,7 @@ class Recovery {
   Live live_;
   std::vector<ManifestEdit> edits_;
   std::int64_t entries_ = 0;
+  std::int64_t sound_end_ = 0;  // of the last entry that knows_synced() saw
   LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
   std::optional<Uuid> last_boot_;               // in which the newest segment that can be read was begun
 };

@@ -14,6 +14,7 @@ class Surroundings final : public KeeperHooks, public AppenderHooks {
   void run_on_pool(Task job) override { jobs.push_back(std::move(job)); }
   void segment_prepared(std::shared_ptr<Segment>) override {}
   void segment_synced(Result<void>) override {}
+  bool is_log_idle() override { return false; }
   void keeper_failed(Error) override { has_failed = true; }
   void wake_writer() override {}
   void group_is_ready() override {}
@@ -54,7 +55,7 @@ struct World {
     segment->begin(LogPosition{end});
     segment->set_valid_end(8192);
     end += 8192;
-    WEIR_CHECK(keeper.add_to_manifest(*segment).has_value());
+    WEIR_CHECK(keeper.admit(*segment, true, 8192).has_value());
     of->begin_index(segment).entries.append({of->log_end(), of->log_end(), 4200, 100, 1'000});
     of->set_log_end(of->log_end() + 1);
     of->recovered_to_end();
@@ -74,7 +75,7 @@ struct World {
   Surroundings around;
   SegmentList list;
   LogMeter meter{nullptr, runtime.clock};
-  SegmentKeeper keeper{disk, runtime.pool, "data", 5, list, meter, around};
+  SegmentKeeper keeper{disk, runtime.pool, "data", IoMode::buffered, 1 << 20, 5, list, meter, around};
   Image image{4 << 20};
   ReadCache cache{0, image};
   std::int64_t end = 0;

@@ -2,8 +2,14 @@
 // segments, which a reader pins by holding it. SegmentList: who may read the current version and publish the next.
 //
 // Owner: SegmentList, and whoever holds a version. begin() belongs to the log role before the segment is published;
-// everything else that changes is said below. A file is unlinked when it was marked removed (its removal edit is
+// everything else that changes is said below. A file is given up when it was marked removed (its removal edit is
 // synced) and the last version or FileRun that has it is gone; the unlinking itself runs on the pool.
+//
+// Direct mode (mq.log.io=direct): the file is as long as a segment from the beginning, and written past the page cache,
+// in whole blocks of kDirectAlignment. Reserved is what the writer may fill: its end is in the manifest before the
+// first byte below it is written. What lies above may be zeroed ahead by the pool. Reads go through the page cache all
+// the same, only ever of blocks below the written end, by a handle that reads nothing ahead: such a block is whole on
+// disk and never written again.
 #pragma once
 
 #include <atomic>
@@ -22,13 +28,13 @@ namespace weir::log {
 class Segment {
  public:
   // Called with the two paths when a removed segment's last user is gone; must not block.
-  using Unlink = std::function<void(const std::string& segment_path, const std::string& index_path)>;
+  using GiveUp = std::function<void(const std::string& segment_path, const std::string& index_path)>;
 
   Segment(SegmentId id, SegmentSeed seed, std::shared_ptr<File> file, std::string path, std::string index_path)
       : id_(id), seed_(seed), file_(std::move(file)), path_(std::move(path)), index_path_(std::move(index_path)) {}
   ~Segment() {
-    if (unlink_) {
-      unlink_(path_, index_path_);
+    if (give_up_) {
+      give_up_(path_, index_path_);
     }
   }
   Segment(const Segment&) = delete;
@@ -39,7 +45,25 @@ class Segment {
 
   [[nodiscard]] SegmentId id() const { return id_; }
   [[nodiscard]] SegmentSeed seed() const { return seed_; }
-  [[nodiscard]] File& file() const { return *file_; }
+  [[nodiscard]] File& file() const { return *file_; }  // to read, and in buffered mode to write
+  // Direct mode, before anybody else sees the segment. `reserved`: what the manifest says.
+  void write_past_cache(std::shared_ptr<File> file, std::int64_t reserved) {
+    direct_file_ = std::move(file);
+    reserved_end_ = reserved;
+  }
+  [[nodiscard]] bool is_direct() const { return direct_file_ != nullptr; }
+  [[nodiscard]] File& writing_file() const { return is_direct() ? *direct_file_ : *file_; }
+  // Write role, after the manifest says so. Waits for a piece that is being zeroed.
+  void set_reserved_end(std::int64_t end) {
+    const std::scoped_lock lock(reserve_mutex_);
+    reserved_end_ = end;
+  }
+  [[nodiscard]] std::int64_t reserved_end() const {
+    const std::scoped_lock lock(reserve_mutex_);
+    return reserved_end_;
+  }
+  // Pool: writes `zeros` at the first place that was never written, above all that is reserved. False: there is none.
+  Result<bool> zero_ahead(Bytes zeros);
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& index_path() const { return index_path_; }
   [[nodiscard]] LogPosition start() const { return start_; }
@@ -47,7 +71,7 @@ class Segment {
   [[nodiscard]] std::int64_t valid_end() const { return valid_end_.load(std::memory_order_acquire); }
   void set_valid_end(std::int64_t end) { valid_end_.store(end, std::memory_order_release); }
   // The pool task that removes segments, once, after the removal edit is synced.
-  void unlink_when_unused(Unlink unlink) { unlink_ = std::move(unlink); }
+  void give_up_when_unused(GiveUp give_up) { give_up_ = std::move(give_up); }
 
  private:
   const SegmentId id_;
@@ -57,7 +81,10 @@ class Segment {
   const std::string index_path_;
   LogPosition start_{0};
   std::atomic<std::int64_t> valid_end_{0};
-  Unlink unlink_;  // written before the version without this segment is published, read by the destructor
+  std::shared_ptr<File> direct_file_;
+  mutable std::mutex reserve_mutex_;  // guards reserved_end_, and what is above it while it is zeroed
+  std::int64_t reserved_end_ = 0;
+  GiveUp give_up_;  // written before the version without this segment is published, read by the destructor
 };
 
 struct SegmentSet {

@@ -1,10 +1,19 @@
 #include "log/segment_keeper.hpp"
 
 namespace weir::log {
+namespace {
+// What is reserved at a time. A start reads to the reserved end at most, and each step costs a sync of the manifest.
+constexpr std::int64_t kReserveStep = 32LL << 20;
+constexpr std::size_t kZeroPiece = 1U << 20U;
+constexpr int kZeroPiecesMax = 64;  // a job; others wait for it
+
+std::int64_t next_reserve(std::int64_t end) {
+  return (end + kReserveStep - 1) / kReserveStep * kReserveStep;
+}
+}  // namespace
 
 Result<void> SegmentKeeper::open() {
-  WEIR_TRY_VOID(disk_.make_directories(segment_folder()));
-  WEIR_TRY_VOID(disk_.sync_directory(folder_));
+  WEIR_TRY_VOID(files_->open());
   WEIR_TRY(manifest_, Manifest::open(disk_, folder_ + "/manifest", random_.next()));
   next_id_ = manifest_->state().next_segment;
   return {};
@@ -15,9 +24,23 @@ Result<void> SegmentKeeper::edit(std::span<const ManifestEdit> edits) {
   return manifest_->append(edits);
 }
 
-Result<void> SegmentKeeper::add_to_manifest(const Segment& segment) {
-  const std::array<ManifestEdit, 1> edits{AddSegment{segment.id(), SegmentRole::arrival, 0, segment.start()}};
-  return edit(edits);
+Result<void> SegmentKeeper::admit(Segment& segment, bool begins, std::int64_t end) {
+  std::vector<ManifestEdit> edits;
+  if (begins) {
+    edits.emplace_back(AddSegment{segment.id(), SegmentRole::arrival, 0, segment.start()});
+  }
+  const bool reserves = segment.is_direct() && end > segment.reserved_end();
+  if (reserves) {
+    edits.emplace_back(ReserveSegment{segment.id(), next_reserve(end)});
+  }
+  if (edits.empty()) {
+    return {};
+  }
+  WEIR_TRY_VOID(edit(edits));
+  if (reserves) {
+    segment.set_reserved_end(next_reserve(end));
+  }
+  return {};
 }
 
 Result<void> SegmentKeeper::note_clean(LogPosition position, LocalPartition next_local) {
@@ -34,23 +57,41 @@ Result<void> SegmentKeeper::note_clean(LogPosition position, LocalPartition next
 Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {
   const auto id = next_id_;
   ++next_id_;
-  const auto path = segment_folder() + "/" + segment_file_name(id);
-  // A file of this number can only be left from a start that died before it named it in the manifest.
-  if (disk_.exists(path)) {
-    WEIR_TRY_VOID(disk_.remove(path));
-  }
-  WEIR_TRY(auto file, disk_.open(path, {.create = true, .exclusive = true}));
-  WEIR_TRY_VOID(disk_.sync_directory(segment_folder()));
-  return std::make_shared<Segment>(id, SegmentSeed::make(random_), std::move(file), path,
-                                   segment_folder() + "/" + index_file_name(id));
+  return files_->make(id, SegmentSeed::make(random_));
 }
 
 void SegmentKeeper::prepare() {
   add_job([this]() -> Result<void> {
     WEIR_TRY(auto segment, prepare_now());
+    next_ = segment;
     hooks_.segment_prepared(std::move(segment));
     return {};
   });
+}
+
+void SegmentKeeper::zero_ahead() {
+  add_job([this] { return zero_job(); });
+}
+
+Result<void> SegmentKeeper::zero_job() {
+  const auto members = list_.current()->members;
+  const auto open = members.empty() || members.back().index ? nullptr : members.back().segment;
+  if (zeros_.bytes().empty()) {
+    zeros_ = AlignedBlock{kZeroPiece};
+  }
+  for (int made = 0; made < kZeroPiecesMax && hooks_.is_log_idle(); ++made) {
+    bool is_more = false;
+    for (const auto& segment : {open, next_}) {
+      if (!is_more && segment && segment->is_direct() && segment->valid_end() == 0) {
+        WEIR_TRY(is_more, segment->zero_ahead(zeros_.bytes()));
+      }
+    }
+    if (!is_more) {
+      zeros_ = {};
+      break;
+    }
+  }
+  return {};
 }
 
 void SegmentKeeper::seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) {
@@ -113,7 +154,7 @@ Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const Segmen
 Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool is_synced) {
   const auto& segment = snapshot.segment;
   if (!is_synced) {
-    auto synced = meter_.sync(segment->file());
+    auto synced = meter_.sync(segment->writing_file());
     hooks_.segment_synced(synced);
     WEIR_TRY_VOID(std::move(synced));
   }
@@ -183,11 +224,8 @@ Result<void> SegmentKeeper::remove_job(const std::vector<SegmentId>& segments) {
   for (const auto& member : list_.current()->members) {
     if (is_removed(member.segment->id())) {
       // The last user may be a socket's thread, which must not touch the disk.
-      member.segment->unlink_when_unused([&disk = disk_, &pool = pool_](const auto& path, const auto& index_path) {
-        pool.post([&disk, path, index_path] {
-          static_cast<void>(disk.remove(path));  // what stays is removed by the next start
-          static_cast<void>(disk.remove(index_path));
-        });
+      member.segment->give_up_when_unused([files = files_, &pool = pool_](const auto& path, const auto& index_path) {
+        pool.post([files, path, index_path] { files->retire(path, index_path); });
       });
     }
   }

@@ -1,9 +1,9 @@
 // SegmentKeeper: the slow part of a segment's life, on Runtime::pool: prepares the next file, writes deltas, seals full
 // segments, removes dropped ones; and owns the manifest.
 //
-// Owner: the engine of CommitLog. prepare(), seal(), write_delta(), remove() and when_idle() on any thread: they queue
-// a job; jobs run one at a time, in order. add_to_manifest() and note_clean() block and are for the write role. The
-// seal_now() of recovery runs before the roles start.
+// Owner: the engine of CommitLog. prepare(), zero_ahead(), seal(), write_delta(), remove() and when_idle() on any
+// thread: they queue a job; jobs run one at a time, in order. admit() and note_clean() block and are for the write
+// role. edit() and prepare_now() are for recovery, before the roles start.
 //
 // Failure: every job syncs something, and after a failed sync nothing is known. So a failed job makes the log
 // read-only (KeeperHooks::keeper_failed) and no further job is run.
@@ -20,6 +20,7 @@
 #include "log/log_meter.hpp"
 #include "log/manifest.hpp"
 #include "log/segment.hpp"
+#include "log/segment_files.hpp"
 
 namespace weir::log {
 
@@ -29,16 +30,18 @@ class KeeperHooks {
   virtual void run_on_pool(Task job) = 0;  // unless the log is gone by then
   virtual void segment_prepared(std::shared_ptr<Segment> segment) = 0;
   virtual void segment_synced(Result<void> result) = 0;
+  [[nodiscard]] virtual bool is_log_idle() = 0;  // nothing came since it was asked last
   virtual void keeper_failed(Error error) = 0;
 };
 
 class SegmentKeeper {
  public:
-  SegmentKeeper(Disk& disk, Executor& pool, std::string folder, std::uint64_t seed, SegmentList& list,
-                const LogMeter& meter, KeeperHooks& hooks)
+  SegmentKeeper(Disk& disk, Executor& pool, std::string folder, IoMode io, std::int64_t file_bytes, std::uint64_t seed,
+                SegmentList& list, const LogMeter& meter, KeeperHooks& hooks)
       : disk_(disk),
         pool_(pool),
-        folder_(std::move(folder)),
+        folder_(folder),
+        files_(std::make_shared<SegmentFiles>(disk, std::move(folder), io, file_bytes)),
         random_(seed),
         list_(list),
         meter_(meter),
@@ -49,10 +52,12 @@ class SegmentKeeper {
   [[nodiscard]] const ManifestState& manifest() const { return manifest_->state(); }
   // Recovery's own edits, one atomic change.
   Result<void> edit(std::span<const ManifestEdit> edits);
-  [[nodiscard]] std::string segment_folder() const { return folder_ + "/commitlog"; }
+  [[nodiscard]] SegmentFiles& files() const { return *files_; }
 
   Result<std::shared_ptr<Segment>> prepare_now();
   void prepare();
+  // Direct mode: while the log is idle, writes zeros over what was never written of the open segment and the next one.
+  void zero_ahead();
   // Writes the index file of a full or cut segment and opens it; its bytes are synced already. No manifest edit.
   Result<std::shared_ptr<const IndexFile>> write_index(const SegmentSnapshot& snapshot);
   void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced);
@@ -61,7 +66,8 @@ class SegmentKeeper {
   // `done` runs on the pool when no job is left.
   void when_idle(Task done);
 
-  Result<void> add_to_manifest(const Segment& segment);
+  // Before the first byte of a segment (begins) or the first one at or above its reserved end is written.
+  Result<void> admit(Segment& segment, bool begins, std::int64_t end);
   Result<void> note_clean(LogPosition position, LocalPartition next_local);
 
  private:
@@ -71,10 +77,12 @@ class SegmentKeeper {
   Result<void> seal_job(const SegmentSnapshot& snapshot, bool is_synced);
   Result<void> delta_job(const SegmentSnapshot& snapshot);
   Result<void> remove_job(const std::vector<SegmentId>& segments);
+  Result<void> zero_job();
 
   Disk& disk_;
   Executor& pool_;
   const std::string folder_;
+  const std::shared_ptr<SegmentFiles> files_;  // shared with removed segments that somebody still reads
   Random random_;  // jobs
   SegmentList& list_;
   const LogMeter& meter_;
@@ -84,6 +92,8 @@ class SegmentKeeper {
   std::unique_ptr<Manifest> manifest_;
   SegmentId next_id_{1};  // jobs
 
+  std::shared_ptr<Segment> next_;      // jobs: the one that was prepared last
+  AlignedBlock zeros_;                 // jobs
   std::optional<IndexDeltaWriter> deltas_;  // jobs: of the segment that is being filled
   SegmentId deltas_of_{0};
 

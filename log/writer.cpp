@@ -50,9 +50,8 @@ Result<void> Writer::write_group(Group& group) {
   if (group.from == group.to) {
     return {};
   }
-  if (group.begins_segment) {
-    WEIR_TRY_VOID(hooks_.add_to_manifest(*group.segment));
-  }
+  const auto end = group.to - group.segment->start();
+  WEIR_TRY_VOID(hooks_.admit(*group.segment, group.begins_segment, end));
   if (unsynced_segments_.empty() || unsynced_segments_.back() != group.segment) {
     unsynced_segments_.push_back(group.segment);
   }
@@ -62,7 +61,7 @@ Result<void> Writer::write_group(Group& group) {
   auto at = group.from - group.segment->start().value;
   for (const auto& piece : pieces_) {  // one call a block: larger buffered calls are slower
     const auto part = piece.view();
-    WEIR_TRY_VOID(meter_.write_at(group.segment->file(), at.value, part));
+    WEIR_TRY_VOID(meter_.write_at(group.segment->writing_file(), at.value, part));
     at += std::ssize(part);
   }
   pieces_.clear();
@@ -103,7 +102,7 @@ void Writer::publish_written(Group& group) {
     std::erase(unsynced_segments_, group.segment);
     bool is_synced = false;
     if (sync_is_wanted_ && keeper_syncs_ == 0) {
-      if (auto synced = meter_.sync(group.segment->file()); !synced) {
+      if (auto synced = meter_.sync(group.segment->writing_file()); !synced) {
         fail(synced.error());
         return;
       }
@@ -120,7 +119,7 @@ void Writer::sync_if_wanted() {
     return;
   }
   for (const auto& segment : unsynced_segments_) {
-    if (auto synced = meter_.sync(segment->file()); !synced) {
+    if (auto synced = meter_.sync(segment->writing_file()); !synced) {
       fail(synced.error());
       return;
     }

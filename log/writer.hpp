@@ -28,8 +28,8 @@ class WriterHooks {
   virtual ~WriterHooks() = default;
   virtual void post_writer_turn() = 0;
   virtual void post_writer_resumed() = 0;  // runs Writer::resumed() on Runtime::write
-  // Names the segment in the manifest, durably. Blocks.
-  virtual Result<void> add_to_manifest(const Segment& segment) = 0;
+  // SegmentKeeper::admit(). Blocks.
+  virtual Result<void> admit(Segment& segment, bool begins, std::int64_t end) = 0;
   // The segment is full and in its file; if it is not synced yet, the keeper syncs it and calls segment_synced().
   virtual void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) = 0;
   virtual void write_delta(std::unique_ptr<SegmentSnapshot> snapshot) = 0;

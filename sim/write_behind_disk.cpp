@@ -32,6 +32,9 @@ class WriteBehindFile final : public File {
     WEIR_TRY_VOID(let_through());
     return file_->size();
   }
+  [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t position) const override {
+    return file_->first_unwritten(position);
+  }
   [[nodiscard]] Result<SharedBytes> map() const override {
     WEIR_TRY_VOID(let_through());
     return file_->map();

@@ -196,6 +196,8 @@ class SimFile final : public File {
     return inode_->size();
   }
 
+  [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t) const override { return size(); }
+
   [[nodiscard]] Result<SharedBytes> map() const override {
     const std::lock_guard guard{state_->mutex};
     WEIR_TRY_VOID(state_->begin(DiskOperation::map, path_, epoch_));

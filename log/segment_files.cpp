@@ -1,0 +1,147 @@
+#include "log/segment_files.hpp"
+
+#include <cerrno>
+
+namespace weir::log {
+namespace {
+std::string name_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+}  // namespace
+
+Result<bool> Segment::zero_ahead(Bytes zeros) {
+  const std::scoped_lock lock(reserve_mutex_);
+  WEIR_TRY(const auto size, direct_file_->size());
+  WEIR_TRY(const auto unwritten, direct_file_->first_unwritten(reserved_end_));
+  const auto from = unwritten / kDirectAlignment * kDirectAlignment;
+  if (from < reserved_end_ || from >= size) {
+    return false;
+  }
+  const auto piece = zeros.first(static_cast<std::size_t>(std::min(std::ssize(zeros), size - from)));
+  WEIR_TRY_VOID(direct_file_->write_at(from, {&piece, 1}));
+  return true;
+}
+
+Result<void> SegmentFiles::open() {
+  WEIR_TRY_VOID(disk_.make_directories(folder()));
+  if (io_ == IoMode::direct) {
+    WEIR_TRY_VOID(disk_.make_directories(pool_folder()));
+  }
+  WEIR_TRY_VOID(disk_.sync_directory(folder_));
+  if (io_ == IoMode::direct) {
+    WEIR_TRY(const bool has_it, has_direct_writes());
+    io_ = has_it ? IoMode::direct : IoMode::buffered;
+  }
+  if (!disk_.exists(pool_folder())) {
+    return {};
+  }
+  WEIR_TRY(const auto names, disk_.list(pool_folder()));
+  for (const auto& name : names) {
+    const auto path = pool_folder() + "/" + name;
+    WEIR_TRY(const auto file, disk_.open(path, {.read_only = true}));
+    WEIR_TRY(const auto size, file->size());
+    if (io_ == IoMode::direct && size == file_bytes_ && pool_.size() < kPoolMax) {
+      pool_.push_back(name);
+    } else {
+      WEIR_TRY_VOID(disk_.remove(path));  // of a start with another mode or segment size
+    }
+  }
+  return {};
+}
+
+Result<bool> SegmentFiles::has_direct_writes() {
+  const auto path = folder_ + "/direct-probe";
+  const AlignedBlock block{static_cast<std::size_t>(kDirectAlignment)};
+  const Bytes zeros{block.bytes()};
+  auto written = [&]() -> Result<void> {
+    WEIR_TRY(const auto file, disk_.open(path, {.create = true, .direct = true}));
+    return file->write_at(0, {&zeros, 1});
+  }();
+  static_cast<void>(disk_.remove(path));
+  if (!written && written.error().code == Errc::disk_failed && written.error().detail == EINVAL) {
+    return false;
+  }
+  WEIR_TRY_VOID(std::move(written));
+  return true;
+}
+
+Result<std::shared_ptr<Segment>> SegmentFiles::make(SegmentId id, SegmentSeed seed) {
+  const auto path = path_of(id);
+  // A file of this number can only be left from a start that died before it named it in the manifest.
+  if (disk_.exists(path)) {
+    WEIR_TRY_VOID(disk_.remove(path));
+  }
+  if (io_ == IoMode::buffered) {
+    WEIR_TRY(auto file, disk_.open(path, {.create = true, .exclusive = true}));
+    WEIR_TRY_VOID(disk_.sync_directory(folder()));
+    return std::make_shared<Segment>(id, seed, std::move(file), path, index_path_of(id));
+  }
+  if (!take_from_pool(path)) {
+    if (auto created = create(path); !created) {
+      static_cast<void>(disk_.remove(path));
+      return created.error();
+    }
+  }
+  WEIR_TRY_VOID(disk_.sync_directory(folder()));
+  WEIR_TRY(auto file, disk_.open(path, {.jumping = true, .read_only = true}));
+  auto segment = std::make_shared<Segment>(id, seed, std::move(file), path, index_path_of(id));
+  WEIR_TRY_VOID(continue_in(*segment, 0));
+  return segment;
+}
+
+bool SegmentFiles::take_from_pool(const std::string& path) {
+  std::string name;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (pool_.empty()) {
+      return false;
+    }
+    name = std::move(pool_.back());
+    pool_.pop_back();
+  }
+  return disk_.rename(pool_folder() + "/" + name, path).has_value();
+}
+
+Result<void> SegmentFiles::create(const std::string& path) {
+  WEIR_TRY(const auto file, disk_.open(path, {.create = true, .exclusive = true}));
+  WEIR_TRY_VOID(file->allocate(file_bytes_));
+  WEIR_TRY_VOID(file->truncate(file_bytes_));
+  return file->sync();
+}
+
+Result<std::shared_ptr<File>> SegmentFiles::open_to_read(SegmentId id) {
+  if (io_ == IoMode::buffered) {
+    return disk_.open(path_of(id), {});
+  }
+  return disk_.open(path_of(id), {.jumping = true});
+}
+
+Result<void> SegmentFiles::continue_in(Segment& segment, std::int64_t reserved) {
+  if (io_ == IoMode::direct) {
+    WEIR_TRY(auto file, disk_.open(segment.path(), {.direct = true}));
+    segment.write_past_cache(std::move(file), reserved);
+  }
+  return {};
+}
+
+void SegmentFiles::retire(const std::string& path, const std::string& index_path) {
+  static_cast<void>(disk_.remove(index_path));
+  if (io_ == IoMode::direct) {
+    const auto file = disk_.open(path, {.read_only = true});
+    const auto size = file ? (*file)->size() : Result<std::int64_t>{0};
+    const std::scoped_lock lock(mutex_);
+    if (size && *size == file_bytes_ && pool_.size() < kPoolMax &&
+        disk_.rename(path, pool_folder() + "/" + name_of(path))) {
+      pool_.push_back(name_of(path));
+      return;
+    }
+  }
+  static_cast<void>(disk_.remove(path));
+}
+
+std::int64_t SegmentFiles::pool_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return std::ssize(pool_) * file_bytes_;
+}
+
+}  // namespace weir::log
