@@ -23,6 +23,8 @@ std::string metrics_text(const Services& services, const GroupLag::Lines& lag) {
   auto& metrics = services.metrics;
   metrics.log_segments.set(log.segments);
   metrics.log_read_only.set(log.read_only ? 1 : 0);
+  metrics.log_short_of_space.set(log.short_of_space ? 1 : 0);
+  metrics.log_free_bytes.set(log.free_bytes);
   metrics.image_bytes.set(log.image_bytes_used);
   metrics.read_cache_bytes.set(log.read_cache_bytes_used);
   metrics.request_memory_bytes.set(static_cast<std::int64_t>(services.memory.in_use()));
@@ -174,9 +176,11 @@ std::optional<AdminHttp::Answer> AdminHttp::answer(std::string_view method, std:
     return Answer{405, std::string{kPlain}, "only GET and HEAD\n"};
   }
   if (target == "/healthz") {
-    const bool sick = services_.log.statistics().read_only;
-    return Answer{sick ? 503U : 200U, std::string{kPlain},
-                  sick ? "read-only: a write or sync of the log failed\n" : "ok\n"};
+    const auto log = services_.log.statistics();
+    const std::string_view state = log.read_only        ? "read-only: a write or sync of the log failed\n"
+                                   : log.short_of_space ? "the disk is nearly full: producers are refused\n"
+                                                        : "ok\n";
+    return Answer{log.read_only ? 503U : 200U, std::string{kPlain}, std::string{state}};
   }
   if (target == "/metrics") {
     awaiting_metrics_.push_back(asker.weak_from_this());

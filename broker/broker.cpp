@@ -7,8 +7,9 @@
 
 namespace weir::broker {
 namespace {
+constexpr Millis kSpaceCheckMs = 1'000;
 constexpr Millis kZeroAheadMs = 1'000;
-}
+}  // namespace
 
 Broker::Broker(Config config, std::string data_folder, Runtime& runtime)
     : config_(std::move(config)),
@@ -72,6 +73,8 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .image_bytes = config_.mq_image_bytes,
       .read_cache_bytes = config_.mq_read_cache_bytes,
       .retention_check_ms = config_.log_retention_check_interval_ms,
+      .disk_reserve_bytes = config_.mq_disk_reserve_bytes,
+      .space_check_ms = kSpaceCheckMs,
       .zero_ahead_ms = kZeroAheadMs,
       .boot_id = boot_id,
       .clean_start = folder_->clean_start(),

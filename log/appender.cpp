@@ -83,6 +83,9 @@ bool Appender::turn() {
     backlog_.swap(incoming_);
   }
   bool stalled = !is_read_only() && !segment_is_ready();  // the state goes first, also when nothing is asked
+  if (stalled && space_.is_short()) {
+    refuse_what_has_no_segment();
+  }
   for (int made = 0; !stalled && made < kTurnWorks && backlog_at_ < backlog_.size(); ++made) {
     auto& work = backlog_[backlog_at_];
     if (work.control ? !work.control(*this) : !do_append(work.append)) {
@@ -146,6 +149,15 @@ void Appender::offer_segment(std::shared_ptr<Segment> segment) {
   bring();
 }
 
+// There will be no segment until there is room again: who waits for one would wait for as long.
+void Appender::refuse_what_has_no_segment() {
+  for (auto at = backlog_at_; at < backlog_.size(); ++at) {
+    if (auto& work = backlog_[at]; !work.control && work.append.partition) {
+      refuse(work.append, {Errc::disk_full});
+    }
+  }
+}
+
 void Appender::refuse(Append& request, Error error) {
   AppendOutcome outcome;
   outcome.error = error;
@@ -157,6 +169,9 @@ void Appender::refuse(Append& request, Error error) {
 }
 
 bool Appender::do_append(Append& request) {
+  if (!request.partition) {
+    return true;  // refused already
+  }
   auto& partition = static_cast<LogPartition&>(*request.partition);
   if (closing_) {
     refuse(request, {Errc::closed});
@@ -164,6 +179,10 @@ bool Appender::do_append(Append& request) {
   }
   if (is_read_only()) {
     refuse(request, {Errc::read_only});
+    return true;
+  }
+  if (space_.is_short() && request.acks != Acks::internal) {
+    refuse(request, {Errc::disk_full});
     return true;
   }
   if (partition.deleted() || !partition.role.created) {

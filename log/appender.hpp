@@ -20,6 +20,7 @@
 #include "log/group.hpp"
 #include "log/image.hpp"
 #include "log/role_gate.hpp"
+#include "log/space_guard.hpp"
 
 namespace weir::log {
 
@@ -44,8 +45,9 @@ class AppenderHooks {
 
 class Appender {
  public:
-  Appender(AppenderLimits limits, Image& image, Clock& clock, AppenderHooks& hooks)
-      : limits_(limits), image_(image), clock_(clock), hooks_(hooks) {}
+  // While `space` is short what producers send is refused with disk_full; internal records still go in.
+  Appender(AppenderLimits limits, Image& image, Clock& clock, const SpaceGuard& space, AppenderHooks& hooks)
+      : limits_(limits), image_(image), clock_(clock), space_(space), hooks_(hooks) {}
 
   // Before the roles start: partitions that the log knows, the number for the next one, where to go on. A null segment
   // means that the first turn begins with a prepared one.
@@ -103,6 +105,7 @@ class Appender {
   void put_batch(Append& request);
   void repeat_answer(Append& request, const SequenceCheck& original);
   void refuse(Append& request, Error error);
+  void refuse_what_has_no_segment();
   bool make_room(std::size_t entry_bytes);
   bool segment_is_ready();  // there is one, and its state is in the image
   bool begin_segment();
@@ -122,6 +125,7 @@ class Appender {
   const AppenderLimits limits_;
   Image& image_;
   Clock& clock_;
+  const SpaceGuard& space_;
   AppenderHooks& hooks_;
 
   RoleGate gate_;

@@ -97,10 +97,12 @@ struct CommitLogOptions {
   std::int64_t read_cache_bytes = 32LL << 20;  // of blocks of 128 KiB, taken when first filled
   std::int64_t delta_bytes = 64LL << 20;       // index deltas: a scan after a crash reads at most about twice this
   Millis retention_check_ms = 300'000;
-  Millis zero_ahead_ms = 0;  // direct mode: how long nothing must have come before zeroing begins; 0: never
-  Uuid boot_id;                // differs after the machine restarted; zero where that is not known
-  bool clean_start = false;    // the last process said goodbye (clean-shutdown file)
-  Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
+  std::int64_t disk_reserve_bytes = 0;  // never lent to producers; 0: the smaller of 256 MiB and a 32nd of the volume
+  Millis space_check_ms = 0;            // how often the volume is asked for its free bytes; 0: only while writing
+  Millis zero_ahead_ms = 0;             // direct mode: how long nothing must have come before zeroing begins; 0: never
+  Uuid boot_id;                         // differs after the machine restarted; zero where that is not known
+  bool clean_start = false;             // the last process said goodbye (clean-shutdown file)
+  Metrics* metrics = nullptr;           // outlives the log; null: nobody counts
   // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
   // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
   std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;
@@ -113,6 +115,8 @@ struct LogStatistics {
   std::int64_t image_bytes_used = 0;
   std::int64_t read_cache_bytes_used = 0;
   bool read_only = false;
+  bool short_of_space = false;  // producers are refused (disk_full) until the volume has its reserve again
+  std::int64_t free_bytes = 0;  // of the volume, when it was asked last
   IoMode io = IoMode::buffered;
   std::int64_t pool_bytes = 0;  // files of removed segments, kept to be written again; not in disk_bytes
   // What the start found.

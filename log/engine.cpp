@@ -8,6 +8,8 @@ namespace weir::log {
 namespace {
 // A segment must hold its header, its state and some data; a file position must fit 32 bits.
 constexpr std::int64_t kSegmentBytesMin = 1LL << 20;
+constexpr Millis kRoomRetryMs = 500;
+constexpr std::int64_t kLookEveryBytes = 16LL << 20;
 constexpr std::int64_t kSegmentSlack = 64LL << 20;  // one batch may begin just below the limit
 
 std::int64_t segment_bytes_of(const CommitLogOptions& options) {
@@ -29,8 +31,9 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       runtime_(runtime),
       observer_(observer),
       meter_(options_.metrics, runtime.clock),
+      space_(runtime.disk, options_.folder, options_.disk_reserve_bytes),
       image_(options_.image_bytes),
-      appender_(limits_of(options_), image_, runtime.clock, *this),
+      appender_(limits_of(options_), image_, runtime.clock, space_, *this),
       writer_(appender_, image_, meter_, observer, *this),
       keeper_(runtime.disk, runtime.pool, options_.folder, options_.io, segment_bytes_of(options_),
               runtime.seed ^ 0x10c5eedULL, segments_, meter_, *this),
@@ -81,13 +84,24 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     }
   }
   writer_.start(recovered.tail);
+  for (auto& snapshot : recovered.without_index) {
+    keeper_.seal(std::move(snapshot), true);
+  }
   if (!recovered.open) {
-    WEIR_TRY(auto first, keeper_.prepare_now());
+    auto first = keeper_.prepare_now();
+    if (!first && first.error().code != Errc::disk_full) {
+      return first.error();
+    }
     appender_.start({std::move(recovered.live), next_local_, nullptr, recovered.tail, 0});
-    appender_.offer_segment(std::move(first));
+    if (first) {
+      appender_.offer_segment(std::move(*first));
+    } else {  // reads are served; the first append asks for the segment again, until there is room
+      found_full(file_bytes());
+    }
   } else {
     appender_.start({std::move(recovered.live), next_local_, recovered.open, recovered.tail, recovered.open_entries});
   }
+  look_for_room();
   // The metadata image wins: what it lacks is deleted in the log, what the log lacks is created.
   for (const auto& one : all) {
     const auto found = in_log.find(one.key);
@@ -114,6 +128,9 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   if (options_.retention_check_ms > 0) {
     repeat(options_.retention_check_ms, &Engine::begin_retention);
   }
+  if (options_.space_check_ms > 0) {
+    repeat(options_.space_check_ms, &Engine::begin_looking);
+  }
   if (options_.zero_ahead_ms > 0 && keeper_.files().io() == IoMode::direct) {
     repeat(options_.zero_ahead_ms, &Engine::begin_zeroing);
   }
@@ -122,6 +139,10 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
 
 void CommitLog::Engine::stop(Task done) {
   is_stopping_.store(true, std::memory_order_release);
+  if (waits_for_room_.load()) {  // what waits for room has not been answered; the next start scans
+    WEIR_LOG(warn, "commitlog: stops while the disk of {} is full", options_.folder);
+    appender_.set_read_only();
+  }
   auto shared_done = std::make_shared<Task>(std::move(done));
   appender_.push_control([this, shared_done](Appender& log) {
     log.refuse_from_now_on();
@@ -229,6 +250,8 @@ LogStatistics CommitLog::Engine::statistics() const {
   numbers.image_bytes_used = image_.memory_bytes();
   numbers.read_cache_bytes_used = read_cache_.memory_bytes();
   numbers.read_only = appender_.is_read_only();
+  numbers.short_of_space = space_.is_short();
+  numbers.free_bytes = space_.free_bytes();
   numbers.io = keeper_.files().io();
   numbers.pool_bytes = keeper_.files().pool_bytes();
   return numbers;
@@ -283,6 +306,88 @@ void CommitLog::Engine::run_retention(Task done) {
         },
         std::move(done));
   });
+}
+
+void CommitLog::Engine::post_later(Executor& on, Task task) {
+  auto& loop = *runtime_.io.front();
+  loop.post([weak = weak_from_this(), &loop, &on, task = std::move(task)]() mutable {
+    if (const auto self = weak.lock()) {
+      loop.timers().schedule(self->runtime_.clock.monotonic_ms() + kRoomRetryMs,
+                             [weak, &on, task = std::move(task)]() mutable {
+                               if (const auto engine = weak.lock()) {
+                                 engine->post(on, std::move(task));
+                               }
+                             });
+    }
+  });
+}
+
+void CommitLog::Engine::found_full(std::int64_t needed) {
+  waits_for_room_ = true;
+  const bool was_short = space_.is_short();
+  space_.look();
+  space_.found_full(needed);
+  if (!was_short) {
+    tell_room();
+  }
+}
+
+std::int64_t CommitLog::Engine::file_bytes() const {
+  return keeper_.files().io() == IoMode::direct ? segment_bytes_of(options_) : 0;
+}
+
+bool CommitLog::Engine::wait_for_room_on(Executor& on, std::int64_t needed, Task again) {
+  if (is_stopping_.load(std::memory_order_acquire)) {
+    return false;
+  }
+  found_full(needed);
+  post_later(on, std::move(again));
+  return true;
+}
+
+bool CommitLog::Engine::wait_for_room() {
+  return wait_for_room_on(runtime_.write, 0, [this] { writer_.retry(); });
+}
+
+bool CommitLog::Engine::wait_for_room(Task again) {
+  return wait_for_room_on(runtime_.pool, file_bytes(), std::move(again));
+}
+
+void CommitLog::Engine::wrote(std::int64_t bytes) {
+  wrote_ += bytes;
+  if (wrote_ >= kLookEveryBytes) {
+    wrote_ = 0;
+    look_for_room();
+  }
+}
+
+// Blocks for a statvfs. Files of the pool are room that was lent.
+void CommitLog::Engine::look_for_room() {
+  const bool was_short = space_.is_short();
+  space_.look();
+  while (space_.is_short() && keeper_.files().give_back_one()) {
+    space_.look();
+  }
+  if (space_.is_short() != was_short) {
+    tell_room();
+  }
+}
+
+void CommitLog::Engine::tell_room() {
+  if (space_.is_short()) {
+    WEIR_LOG(error,
+             "commitlog: the disk of {} has {} bytes free and must keep a reserve of {}: producers are refused until "
+             "there is room; make some, or let retention do it",
+             options_.folder, space_.free_bytes(), space_.reserve_bytes());
+  } else {
+    waits_for_room_ = false;
+    WEIR_LOG(info, "commitlog: the disk of {} has room again: {} bytes free", options_.folder, space_.free_bytes());
+  }
+  appender_.bring();  // what waits for a segment is refused, or goes on
+}
+
+void CommitLog::Engine::begin_looking() {
+  post(runtime_.pool, [this] { look_for_room(); });
 }
 
 void CommitLog::Engine::begin_retention() {

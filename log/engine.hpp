@@ -14,6 +14,7 @@
 #include "log/recovery.hpp"
 #include "log/retention.hpp"
 #include "log/segment_keeper.hpp"
+#include "log/space_guard.hpp"
 #include "log/writer.hpp"
 
 namespace weir::log {
@@ -49,6 +50,8 @@ class CommitLog::Engine final : public AppenderHooks,
   SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) override;
 
   // WriterHooks: on Runtime::write.
+  void wrote(std::int64_t bytes) override;
+  bool wait_for_room() override;
   void post_writer_turn() override;
   void post_writer_resumed() override;
   Result<void> admit(Segment& segment, bool begins, std::int64_t end) override {
@@ -65,6 +68,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void segment_prepared(std::shared_ptr<Segment> segment) override { appender_.offer_segment(std::move(segment)); }
   void segment_synced(Result<void> result) override;
   bool is_log_idle() override;
+  bool wait_for_room(Task again) override;
   void keeper_failed(Error error) override;
 
  private:
@@ -72,7 +76,15 @@ class CommitLog::Engine final : public AppenderHooks,
   void finish_stop(Task done);
   // Runs `job` every `period_ms`, until the log stops.
   void repeat(Millis period_ms, void (Engine::*job)());
+  // Runs `task` on `on` in a while, unless the log is gone by then.
+  void post_later(Executor& on, Task task);
+  void look_for_room();
+  void tell_room();
+  bool wait_for_room_on(Executor& on, std::int64_t needed, Task again);
+  void found_full(std::int64_t needed);
+  [[nodiscard]] std::int64_t file_bytes() const;  // that a new segment takes at once
   void begin_retention();
+  void begin_looking();
   void begin_zeroing();
 
   const CommitLogOptions options_;
@@ -83,6 +95,9 @@ class CommitLog::Engine final : public AppenderHooks,
   std::atomic<std::int64_t> idle_at_{-1};  // the appended end when is_log_idle() was asked last
 
   const LogMeter meter_;
+  SpaceGuard space_;
+  std::int64_t wrote_ = 0;                   // write role: since it looked for room
+  std::atomic<bool> waits_for_room_{false};  // a write or a job found none
   SegmentList segments_;
   Image image_;
   Appender appender_;

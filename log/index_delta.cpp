@@ -95,7 +95,10 @@ Result<void> IndexDeltaWriter::append(const IndexDelta& delta) {
   store_le(header, 4, delta_crc(Bytes{header}.subspan(8), delta.items, seed_));
   const std::array<Bytes, 2> parts{Bytes{header}, delta.items};
   failed_ = true;  // until both steps have gone well: a chain with a hole would be worth nothing
-  WEIR_TRY_VOID(file_->write_at(position_, parts));
+  if (auto written = file_->write_at(position_, parts); !written) {
+    failed_ = written.error().code != Errc::disk_full;  // what of it is there is written over when there is room
+    return written;
+  }
   WEIR_TRY_VOID(file_->sync());
   failed_ = false;
   position_ += static_cast<std::int64_t>(header.size() + delta.items.size());

@@ -231,7 +231,7 @@ class SegmentVerifier {
   const LineSink& sink_;
   VerifyReport report_;
   std::map<LocalPartition, std::vector<IndexEntry>> batches_;
-  bool is_longer_ = false;  // the file is longer than what was written to it
+  bool is_longer_ = false;                                            // the file is longer than what was written to it
   std::int64_t atomic_end_ = 0;                                       // end of the last whole atomic group
   std::int64_t end_ = static_cast<std::int64_t>(kSegmentHeaderSize);  // of the last sound entry
 };
@@ -271,7 +271,8 @@ Result<VerifyReport> verify_folder(Disk& disk, const std::string& folder, const 
       total.problems += 1;
       continue;
     }
-    WEIR_TRY(const auto report, verify_segment(disk, segment, facts.sealed ? facts.valid_end : -1, facts.reserved_end, sink));
+    WEIR_TRY(const auto report,
+             verify_segment(disk, segment, facts.sealed ? facts.valid_end : -1, facts.reserved_end, sink));
     total.add(report);
     if (facts.has_index && !disk.exists(index)) {
       sink(index + ": the manifest names it, but it is not there");

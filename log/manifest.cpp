@@ -4,6 +4,7 @@
 
 namespace weir::log {
 namespace {
+constexpr std::int64_t kEditRoom = 64LL << 10;
 
 // One function per edit; false if it contradicts the state.
 bool change(ManifestState& state, const AddSegment& edit) {
@@ -90,6 +91,7 @@ Result<std::unique_ptr<Manifest>> Manifest::open(Disk& disk, std::string path, s
   }
   // What was read may have been written and never synced: from here on others rely on it.
   WEIR_TRY_VOID(manifest->file_->sync());
+  manifest->reserve_room();
   return manifest;
 }
 
@@ -119,21 +121,30 @@ Result<void> Manifest::append(std::span<const ManifestEdit> edits) {
   next_number_ += 1;
   size_ += static_cast<std::int64_t>(record.size());
   if (size_ >= rewrite_at_) {
-    WEIR_TRY_VOID(rewrite());
+    if (auto rewritten = rewrite(); !rewritten && rewritten.error().code != Errc::disk_full) {
+      return rewritten;  // on a full disk the longer file goes on
+    }
   }
   failed_ = false;
   return {};
 }
 
 Result<void> Manifest::rewrite() {
-  seed_ = random_.next();
-  const auto content = encode_manifest(state_, seed_);
+  const auto seed = random_.next();
+  const auto content = encode_manifest(state_, seed);
   WEIR_TRY_VOID(replace_file(disk_, path_, content));
+  seed_ = seed;
   WEIR_TRY(file_, disk_.open(path_, {}));
   size_ = static_cast<std::int64_t>(content.size());
   next_number_ = 2;
   rewrite_at_ = std::max(kRewriteAt, 4 * size_);
+  reserve_room();
   return {};
+}
+
+// Edits shall find room when the disk is full: what makes room is an edit too. Where it cannot be had, they may not.
+void Manifest::reserve_room() {
+  static_cast<void>(file_->allocate(std::max(rewrite_at_, size_) + kEditRoom));
 }
 
 }  // namespace weir::log

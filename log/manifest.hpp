@@ -123,6 +123,7 @@ class Manifest {
  private:
   Manifest(Disk& disk, std::string path, std::uint64_t seed) : disk_(disk), path_(std::move(path)), random_(seed) {}
   Result<void> rewrite();
+  void reserve_room();
   Disk& disk_;
   std::string path_;
   Random random_;

@@ -189,13 +189,13 @@ TEST(Manifest, AfterAFailedSyncNothingMoreIsTaken) {
   EXPECT_EQ(manifest->state().clean_point, LogPosition{0});
 }
 
-TEST(Manifest, AFullDiskRefusesAnEditUntilThereIsRoomAgain) {
+TEST(Manifest, OnAFullDiskSmallEditsHaveRoomOfTheirOwnAndALargeOneIsRefusedAndChangesNothing) {
   sim::SimDisk disk{1};
   ASSERT_TRUE(disk.make_directories("/d"));
   auto manifest = open(disk);
-  const std::vector<ManifestEdit> large(20, CleanPoint{{10}});
+  const std::vector<ManifestEdit> large(100'000, CleanPoint{{10}});
   const std::vector<ManifestEdit> small{CleanPoint{{5}}};
-  disk.set_capacity(disk.used_bytes() + 50);
+  disk.set_capacity(disk.used_bytes());
   EXPECT_EQ(manifest->append(large).error().code, Errc::disk_full);
   EXPECT_EQ(manifest->state().clean_point, LogPosition{0});
   EXPECT_TRUE(manifest->append(small));

@@ -422,12 +422,22 @@ class Recovery {
   Result<void> seal(const std::shared_ptr<Segment>& segment, std::int64_t end) {
     WEIR_TRY_VOID(segment->file().sync());
     segment->set_valid_end(end);
-    WEIR_TRY(auto index, keeper_.write_index(snapshot(segment, end)));
-    edits_.emplace_back(SealSegment{segment->id(), end, true});
-    out_.members.push_back({segment, std::move(index)});
+    auto all = std::make_unique<SegmentSnapshot>(snapshot(segment, end));
+    auto index = out_.without_index.empty() ? keeper_.write_index(*all) : Error{Errc::disk_full};
+    if (!index && index.error().code != Errc::disk_full) {
+      return index.error();
+    }
+    edits_.emplace_back(SealSegment{segment->id(), end, index.has_value()});
+    out_.members.push_back({segment, index ? std::move(*index) : nullptr});
     for (auto& [local, partition] : live_) {
-      partition->drop_open_index(segment->id());
       partition->role.index = nullptr;
+      if (index) {
+        partition->drop_open_index(segment->id());
+      }
+    }
+    if (!index) {
+      all->next_local = out_.next_local;
+      out_.without_index.push_back(std::move(all));
     }
     return {};
   }
@@ -596,7 +606,7 @@ class Recovery {
   Live live_;
   std::vector<ManifestEdit> edits_;
   std::int64_t entries_ = 0;
-  std::int64_t sound_end_ = 0;  // of the last entry that knows_synced() saw
+  std::int64_t sound_end_ = 0;                  // of the last entry that knows_synced() saw
   LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
   std::optional<Uuid> last_boot_;               // in which the newest segment that can be read was begun
 };

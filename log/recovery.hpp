@@ -32,6 +32,8 @@ struct Recovered {
   LogPosition tail;               // where writing goes on
   std::shared_ptr<Segment> open;  // after a clean stop: go on in it; else null
   std::int64_t open_entries = 0;  // index entries of it
+  // Sealed in the manifest, but the disk is too full for their index files: for SegmentKeeper::seal().
+  std::vector<std::unique_ptr<SegmentSnapshot>> without_index;
   std::vector<DamagedRange> damage;
   std::int64_t cut_bytes = 0;  // behind the end of the log, never to be served
   std::int64_t scanned_bytes = 0;

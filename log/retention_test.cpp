@@ -15,6 +15,7 @@ class Surroundings final : public KeeperHooks, public AppenderHooks {
   void segment_prepared(std::shared_ptr<Segment>) override {}
   void segment_synced(Result<void>) override {}
   bool is_log_idle() override { return false; }
+  bool wait_for_room(Task) override { return false; }
   void keeper_failed(Error) override { has_failed = true; }
   void wake_writer() override {}
   void group_is_ready() override {}
@@ -76,6 +77,7 @@ struct World {
   SegmentList list;
   LogMeter meter{nullptr, runtime.clock};
   SegmentKeeper keeper{disk, runtime.pool, "data", IoMode::buffered, 1 << 20, 5, list, meter, around};
+  SpaceGuard space{disk, "data", 0};
   Image image{4 << 20};
   ReadCache cache{0, image};
   std::int64_t end = 0;
@@ -113,7 +115,7 @@ TEST(Appender, AFullSegmentsIndexIsTheKeepersAlone) {
   World world;
   AppenderLimits limits;
   limits.segment_bytes = 1 << 20;
-  Appender appender{limits, world.image, world.runtime.clock, world.around};
+  Appender appender{limits, world.image, world.runtime.clock, world.space, world.around};
   appender.start({});
   appender.offer_segment(*world.keeper.prepare_now());
   const auto partition =

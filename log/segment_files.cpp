@@ -61,7 +61,9 @@ Result<bool> SegmentFiles::has_direct_writes() {
   if (!written && written.error().code == Errc::disk_failed && written.error().detail == EINVAL) {
     return false;
   }
-  WEIR_TRY_VOID(std::move(written));
+  if (!written && written.error().code != Errc::disk_full) {  // a full disk tells nothing
+    return written.error();
+  }
   return true;
 }
 
@@ -137,6 +139,16 @@ void SegmentFiles::retire(const std::string& path, const std::string& index_path
     }
   }
   static_cast<void>(disk_.remove(path));
+}
+
+bool SegmentFiles::give_back_one() {
+  const std::scoped_lock lock(mutex_);
+  if (pool_.empty()) {
+    return false;
+  }
+  const bool removed = disk_.remove(pool_folder() + "/" + pool_.back()).has_value();
+  pool_.pop_back();
+  return removed;
 }
 
 std::int64_t SegmentFiles::pool_bytes() const {

@@ -24,9 +24,14 @@ Result<void> SegmentKeeper::edit(std::span<const ManifestEdit> edits) {
   return manifest_->append(edits);
 }
 
+bool SegmentKeeper::is_named(SegmentId id) {
+  const std::scoped_lock lock(manifest_mutex_);
+  return manifest_->state().segments.contains(id);
+}
+
 Result<void> SegmentKeeper::admit(Segment& segment, bool begins, std::int64_t end) {
   std::vector<ManifestEdit> edits;
-  if (begins) {
+  if (begins && !is_named(segment.id())) {  // a full disk may have stopped us behind this edit
     edits.emplace_back(AddSegment{segment.id(), SegmentRole::arrival, 0, segment.start()});
   }
   const bool reserves = segment.is_direct() && end > segment.reserved_end();
@@ -62,9 +67,17 @@ Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {
 
 void SegmentKeeper::prepare() {
   add_job([this]() -> Result<void> {
-    WEIR_TRY(auto segment, prepare_now());
-    next_ = segment;
-    hooks_.segment_prepared(std::move(segment));
+    auto segment = prepare_now();
+    if (!segment && segment.error().code == Errc::disk_full) {
+      // Comes again behind the others: answers wait for the sync of a full segment, not for a new one.
+      static_cast<void>(hooks_.wait_for_room([this] { prepare(); }));
+      return {};
+    }
+    if (!segment) {
+      return segment.error();
+    }
+    next_ = *segment;
+    hooks_.segment_prepared(std::move(*segment));
     return {};
   });
 }
@@ -95,7 +108,7 @@ Result<void> SegmentKeeper::zero_job() {
 }
 
 void SegmentKeeper::seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) {
-  add_job([this, snapshot = std::move(snapshot), is_synced] { return seal_job(*snapshot, is_synced); });
+  add_job([this, snapshot = std::move(snapshot), is_synced]() mutable { return seal_job(*snapshot, is_synced); });
 }
 
 void SegmentKeeper::write_delta(std::unique_ptr<SegmentSnapshot> snapshot) {
@@ -103,11 +116,14 @@ void SegmentKeeper::write_delta(std::unique_ptr<SegmentSnapshot> snapshot) {
 }
 
 void SegmentKeeper::remove(std::vector<SegmentId> segments, Task done) {
-  add_job([this, segments = std::move(segments), done = std::move(done)]() mutable -> Result<void> {
+  Job job = [this, segments = std::move(segments), done = std::move(done)]() mutable -> Result<void> {
     auto removed = remove_job(segments);
-    done();
+    if (removed || removed.error().code != Errc::disk_full) {
+      done();
+    }
     return removed;
-  });
+  };
+  add_job(std::move(job), true);
 }
 
 Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const SegmentSnapshot& snapshot) {
@@ -151,12 +167,13 @@ Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const Segmen
   return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
 }
 
-Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool is_synced) {
+Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool& is_synced) {
   const auto& segment = snapshot.segment;
   if (!is_synced) {
     auto synced = meter_.sync(segment->writing_file());
     hooks_.segment_synced(synced);
     WEIR_TRY_VOID(std::move(synced));
+    is_synced = true;
   }
   deltas_.reset();
   WEIR_TRY(auto index, write_index(snapshot));
@@ -235,13 +252,17 @@ Result<void> SegmentKeeper::remove_job(const std::vector<SegmentId>& segments) {
   return {};
 }
 
-void SegmentKeeper::add_job(Job job) {
+void SegmentKeeper::add_job(Job job, bool goes_first) {
   {
     const std::scoped_lock lock(jobs_mutex_);
     if (has_failed_) {
       return;
     }
-    jobs_.push_back(std::move(job));
+    if (goes_first) {
+      jobs_.push_front(std::move(job));
+    } else {
+      jobs_.push_back(std::move(job));
+    }
     if (is_running_) {
       return;
     }
@@ -258,13 +279,17 @@ void SegmentKeeper::run_job() {
     jobs_.pop_front();
   }
   const auto result = job();
+  const bool is_full = !result && result.error().code == Errc::disk_full;
+  if (is_full && wait_for_room(job)) {
+    return;
+  }
   job = {};
   std::deque<Job> dropped;
   std::vector<Task> idle;
   bool goes_on = false;
   {
     const std::scoped_lock lock(jobs_mutex_);
-    if (!result) {
+    if (!result && !is_full) {
       has_failed_ = true;
       dropped.swap(jobs_);
     }
@@ -273,7 +298,7 @@ void SegmentKeeper::run_job() {
       idle.swap(when_idle_);
     }
   }
-  if (!result) {
+  if (!result && !is_full) {
     hooks_.keeper_failed(result.error());
   }
   for (auto& task : idle) {
@@ -282,6 +307,21 @@ void SegmentKeeper::run_job() {
   if (goes_on) {
     hooks_.run_on_pool([this] { run_job(); });
   }
+}
+
+// True: the job is first again, and will be run, unless one that makes room comes before it.
+bool SegmentKeeper::wait_for_room(Job& job) {
+  {
+    const std::scoped_lock lock(jobs_mutex_);
+    jobs_.push_front(std::move(job));
+  }
+  if (hooks_.wait_for_room([this] { run_job(); })) {
+    return true;
+  }
+  const std::scoped_lock lock(jobs_mutex_);
+  job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return false;
 }
 
 void SegmentKeeper::when_idle(Task done) {

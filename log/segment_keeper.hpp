@@ -6,7 +6,8 @@
 // role. edit() and prepare_now() are for recovery, before the roles start.
 //
 // Failure: every job syncs something, and after a failed sync nothing is known. So a failed job makes the log
-// read-only (KeeperHooks::keeper_failed) and no further job is run.
+// read-only (KeeperHooks::keeper_failed) and no further job is run. Except that the disk is full: then the job is run
+// again in a while, and those that make room (remove) go first.
 #pragma once
 
 #include <deque>
@@ -31,6 +32,8 @@ class KeeperHooks {
   virtual void segment_prepared(std::shared_ptr<Segment> segment) = 0;
   virtual void segment_synced(Result<void> result) = 0;
   [[nodiscard]] virtual bool is_log_idle() = 0;  // nothing came since it was asked last
+  // A job found no room. True: `again` will run on the pool in a while. False: the log stops, and the job is dropped.
+  virtual bool wait_for_room(Task again) = 0;
   virtual void keeper_failed(Error error) = 0;
 };
 
@@ -71,10 +74,12 @@ class SegmentKeeper {
   Result<void> note_clean(LogPosition position, LocalPartition next_local);
 
  private:
-  using Job = UniqueFunction<Result<void>()>;
-  void add_job(Job job);
+  using Job = UniqueFunction<Result<void>()>;  // may be called again after disk_full
+  [[nodiscard]] bool is_named(SegmentId id);
+  bool wait_for_room(Job& job);
+  void add_job(Job job, bool goes_first = false);
   void run_job();
-  Result<void> seal_job(const SegmentSnapshot& snapshot, bool is_synced);
+  Result<void> seal_job(const SegmentSnapshot& snapshot, bool& is_synced);
   Result<void> delta_job(const SegmentSnapshot& snapshot);
   Result<void> remove_job(const std::vector<SegmentId>& segments);
   Result<void> zero_job();
@@ -83,7 +88,7 @@ class SegmentKeeper {
   Executor& pool_;
   const std::string folder_;
   const std::shared_ptr<SegmentFiles> files_;  // shared with removed segments that somebody still reads
-  Random random_;  // jobs
+  Random random_;                              // jobs
   SegmentList& list_;
   const LogMeter& meter_;
   KeeperHooks& hooks_;
@@ -92,8 +97,8 @@ class SegmentKeeper {
   std::unique_ptr<Manifest> manifest_;
   SegmentId next_id_{1};  // jobs
 
-  std::shared_ptr<Segment> next_;      // jobs: the one that was prepared last
-  AlignedBlock zeros_;                 // jobs
+  std::shared_ptr<Segment> next_;           // jobs: the one that was prepared last
+  AlignedBlock zeros_;                      // jobs
   std::optional<IndexDeltaWriter> deltas_;  // jobs: of the segment that is being filled
   SegmentId deltas_of_{0};
 

@@ -19,10 +19,19 @@ void Writer::resumed() {
   work();
 }
 
+void Writer::retry() {
+  work();
+}
+
 void Writer::work() {
-  for (auto& group : groups_) {
+  for (; next_group_ < groups_.size(); ++next_group_) {
+    auto& group = groups_[next_group_];
     if (!has_failed_) {
       if (auto written = write_group(group); !written) {
+        if (written.error().code == Errc::disk_full && hooks_.wait_for_room()) {
+          announce();
+          return;
+        }
         fail(written.error());
       }
     }
@@ -33,6 +42,7 @@ void Writer::work() {
     }
   }
   groups_.clear();
+  next_group_ = 0;
   announce();  // what needs no sync is visible and answered before the sync begins
   sync_if_wanted();
   announce();
@@ -65,6 +75,7 @@ Result<void> Writer::write_group(Group& group) {
     at += std::ssize(part);
   }
   pieces_.clear();
+  hooks_.wrote(group.to - group.from);
   return {};
 }
 

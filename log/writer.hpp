@@ -4,10 +4,11 @@
 // Owner: the engine of CommitLog. wake() and group_is_ready() on any thread; everything else runs as tasks on
 // Runtime::write, of which at most one is posted or running at a time.
 //
-// States: idle -> active (a task is posted, runs, or waits for the log role to hand over a group) -> idle. Failed is
-// for ever: groups that still come are answered with disk_failed and never written. What must hold: answers go out in
-// the order write, publish, answer; the synced position is published only after every file with unsynced bytes below it
-// was synced, oldest first; a sync that failed is not repeated.
+// States: idle -> active (a task is posted, runs, or waits for the log role to hand over a group) -> idle. A write that
+// finds the disk full is repeated until there is room (active all the while; its answers wait, the appender refuses
+// more). Failed is for ever: groups that still come are answered with disk_failed and never written. What must hold:
+// answers go out in the order write, publish, answer; the synced position is published only after every file with
+// unsynced bytes below it was synced, oldest first; a sync that failed is not repeated.
 #pragma once
 
 #include <atomic>
@@ -30,6 +31,9 @@ class WriterHooks {
   virtual void post_writer_resumed() = 0;  // runs Writer::resumed() on Runtime::write
   // SegmentKeeper::admit(). Blocks.
   virtual Result<void> admit(Segment& segment, bool begins, std::int64_t end) = 0;
+  virtual void wrote(std::int64_t bytes) = 0;
+  // A write found no room. True: retry() will be called in a while. False: the log stops, so it is a failure.
+  virtual bool wait_for_room() = 0;
   // The segment is full and in its file; if it is not synced yet, the keeper syncs it and calls segment_synced().
   virtual void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) = 0;
   virtual void write_delta(std::unique_ptr<SegmentSnapshot> snapshot) = 0;
@@ -54,6 +58,7 @@ class Writer {
   // Runtime::write.
   void turn();
   void resumed();
+  void retry();                                     // after wait_for_room()
   void segment_synced(const Result<void>& result);  // of seal() with is_synced = false
   void fail(Error error);                           // also for failures of the keeper
 
@@ -78,6 +83,7 @@ class Writer {
 
   // Write role.
   std::vector<Group> groups_;
+  std::size_t next_group_ = 0;                               // of groups_; behind it only while the disk is full
   std::vector<std::shared_ptr<Segment>> unsynced_segments_;  // oldest first; at most the one that is being filled
   int keeper_syncs_ = 0;                                     // full segments that the keeper syncs just now
   std::vector<std::shared_ptr<LogPartition>> unsynced_;      // each once: written beyond the durable end

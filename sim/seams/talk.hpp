@@ -1,5 +1,5 @@
-// talk(): what a simulated peer answers to a text until it closes. For tests of servers that speak text (HTTP); runs the
-// queue.
+// talk(): what a simulated peer answers to a text until it closes. For tests of servers that speak text (HTTP); runs
+// the queue.
 #pragma once
 
 #include <optional>

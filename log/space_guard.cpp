@@ -1,0 +1,26 @@
+#include "log/space_guard.hpp"
+
+namespace weir::log {
+namespace {
+constexpr std::int64_t kReserveMax = 256LL << 20;
+constexpr std::int64_t kVolumeParts = 32;
+}  // namespace
+
+void SpaceGuard::look() {
+  const auto free = disk_.free_bytes(folder_);
+  const auto total = disk_.total_bytes(folder_);
+  if (!free || !total) {
+    return;
+  }
+  const auto reserve = wanted_reserve_ > 0 ? wanted_reserve_ : std::min(kReserveMax, *total / kVolumeParts);
+  reserve_.store(reserve, std::memory_order_relaxed);
+  free_.store(*free, std::memory_order_relaxed);
+  const auto wanted = is_short() ? reserve + std::max(reserve / 4, needed_.load(std::memory_order_relaxed)) : reserve;
+  const bool now_short = *free < wanted;
+  if (!now_short) {
+    needed_.store(0, std::memory_order_relaxed);
+  }
+  short_.store(now_short, std::memory_order_relaxed);
+}
+
+}  // namespace weir::log
