@@ -38,7 +38,8 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       keeper_(runtime.disk, runtime.pool, options_.folder, options_.io, segment_bytes_of(options_),
               runtime.seed ^ 0x10c5eedULL, segments_, meter_, *this),
       read_cache_(options_.read_cache_bytes, image_),
-      reader_(segments_, image_, read_cache_),
+      damage_(options_.metrics),
+      reader_(segments_, image_, read_cache_, damage_),
       retention_(segments_, keeper_, runtime.clock) {}
 
 void CommitLog::Engine::post(Executor& on, Task task) {

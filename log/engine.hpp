@@ -104,6 +104,7 @@ class CommitLog::Engine final : public AppenderHooks,
   Writer writer_;
   SegmentKeeper keeper_;
   ReadCache read_cache_;
+  DamageReport damage_;
   LogReader reader_;
   Retention retention_;
 

@@ -82,7 +82,9 @@ bool size_is_possible(EntryKind kind, std::uint32_t size) {
 }
 
 // The header at the start of `bytes`, if one fits there. truncated when more bytes are needed to tell.
-Result<EntryHeader> decode_header(Bytes bytes, SegmentSeed seed, std::int64_t position) {
+}  // namespace
+
+Result<EntryHeader> decode_entry_header(Bytes bytes, SegmentSeed seed, std::int64_t position) {
   if (bytes.size() < kEntryHeaderSize) {
     return {Errc::truncated, static_cast<std::int64_t>(kEntryHeaderSize)};
   }
@@ -116,8 +118,6 @@ Result<EntryHeader> decode_header(Bytes bytes, SegmentSeed seed, std::int64_t po
   }
   return header;
 }
-
-}  // namespace
 
 std::string_view to_string(EntryKind kind) {
   switch (kind) {
@@ -202,7 +202,7 @@ EntryScanner::Step EntryScanner::next() {
   if (bytes.empty()) {
     return Step::end;
   }
-  const auto header = decode_header(bytes, seed_, position_);
+  const auto header = decode_entry_header(bytes, seed_, position_);
   if (!header) {
     return fail(header.error().code, header.error().detail);
   }
@@ -230,7 +230,7 @@ bool EntryScanner::resync() {
       continue;
     }
     const auto here = position_ + static_cast<std::int64_t>(at);
-    if (decode_header(bytes.subspan(at), seed_, here)) {
+    if (decode_entry_header(bytes.subspan(at), seed_, here)) {
       position_ = here;
       return true;
     }

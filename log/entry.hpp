@@ -178,6 +178,11 @@ struct Entry {
   [[nodiscard]] std::int64_t end() const { return position + static_cast<std::int64_t>(entry_size(payload.size())); }
 };
 
+// The header at `position` of its file. `bytes` begin with it and hold, of a batch, 21 bytes more: its CRC covers them.
+// truncated, corrupt.
+Result<EntryHeader> decode_entry_header(Bytes bytes, SegmentSeed seed, std::int64_t position);
+inline constexpr std::size_t kEntryHeaderAndPrefixSize = kEntryHeaderSize + 21;
+
 // Walks the entries in a window of a segment file. It reads nothing but the window, checks header CRCs and the payload
 // CRC of all kinds but batch and pad (a batch's records: protocol/record_batch), and never trusts a size. Members of an
 // atomic group come out one by one; atomic_group_is_whole() tells whether they are complete.

@@ -66,9 +66,8 @@ TEST_P(FullDisk, ProducersAreRefusedBeforeItIsFullAndReadsCommitsAndDeletesGoOn)
   EXPECT_GT(fill(), 100);
   EXPECT_TRUE(test.log->statistics().short_of_space);
   EXPECT_FALSE(test.log->statistics().read_only);
-  EXPECT_TRUE(std::ranges::any_of(lines.lines(), [](const auto& line) {
-    return line.find("producers are refused") != std::string::npos;
-  }));
+  EXPECT_TRUE(std::ranges::any_of(
+      lines.lines(), [](const auto& line) { return line.find("producers are refused") != std::string::npos; }));
   EXPECT_EQ(append("a commit", 100, Acks::internal), std::nullopt);
   expect_all_there();
   bool moved = false;

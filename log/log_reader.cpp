@@ -1,5 +1,6 @@
 #include "log/log_reader.hpp"
 
+#include "log/entry.hpp"
 #include "protocol/record.hpp"
 
 namespace weir::log {
@@ -48,10 +49,63 @@ class ChainBuilder {
   std::size_t next_capacity_ = kCopyChunkMin;
 };
 
-// What the index says is at this place, and nothing else.
-bool is_the_batch(Bytes bytes, const IndexEntry& entry) {
+// The batch that the index says is at the cursor, with the header of its entry: as it was written, to the last bit.
+bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes header_and_prefix, Bytes bytes) {
+  const auto& entry = cursor.entry();
+  const auto at = entry.position - static_cast<std::int64_t>(kEntryHeaderSize);
+  const auto header = decode_entry_header(header_and_prefix, cursor.segment()->seed(), at);
+  if (!header || header->kind != EntryKind::batch || header->partition != partition.local() ||
+      header->size != bytes.size()) {
+    return false;
+  }
   const auto batch = protocol::RecordBatchView::parse(bytes);
-  return batch && batch->size() == bytes.size() && batch->base_offset() == entry.base_offset.value;
+  return batch && batch->size() == bytes.size() && batch->base_offset() == entry.base_offset.value && batch->crc_ok();
+}
+
+// Copies a small batch from its file. False: it is damaged, and not in the chain.
+Result<bool> append_small(const LogPartition& partition, const BatchCursor& cursor, CacheReader& cache,
+                          ChainBuilder& chain) {
+  const auto& entry = cursor.entry();
+  std::array<std::byte, kEntryHeaderAndPrefixSize> header;
+  const auto into = chain.room_for(entry.size);
+  const auto read = cache.read(*cursor.segment(), entry.position - static_cast<std::int64_t>(kEntryHeaderSize),
+                               MutableBytes{header}.first(kEntryHeaderSize), into);
+  if (!read && read.error().code != Errc::corrupt) {
+    return read.error();
+  }
+  std::ranges::copy(into.first(header.size() - kEntryHeaderSize), header.begin() + kEntryHeaderSize);
+  if (!read || !is_sound(partition, cursor, header, into)) {
+    chain.take_back(entry.size);
+    return false;
+  }
+  return true;
+}
+
+// The header and the batch at the cursor; nullopt: damaged.
+Result<std::optional<std::vector<std::byte>>> read_whole(const LogPartition& partition, const BatchCursor& cursor) {
+  const auto& entry = cursor.entry();
+  std::vector<std::byte> bytes(kEntryHeaderSize + entry.size);
+  WEIR_TRY(const auto count,
+           cursor.segment()->file().read_at(entry.position - static_cast<std::int64_t>(kEntryHeaderSize), bytes));
+  if (count < bytes.size() || !is_sound(partition, cursor, bytes, Bytes{bytes}.subspan(kEntryHeaderSize))) {
+    return std::optional<std::vector<std::byte>>{};
+  }
+  return std::optional{std::move(bytes)};
+}
+
+// Sends a larger batch from its file as it is, once it was checked. False: it is damaged.
+Result<bool> append_run(const LogPartition& partition, const BatchCursor& cursor, ChainBuilder& chain) {
+  const auto& segment = cursor.segment();
+  const auto& entry = cursor.entry();
+  if (!segment->is_checked(entry.position)) {
+    WEIR_TRY(const auto bytes, read_whole(partition, cursor));
+    if (!bytes) {
+      return false;
+    }
+    segment->set_checked(entry.position);
+  }
+  chain.append(FileRun{segment->file().handle(), entry.position, entry.size, segment});
+  return true;
 }
 }  // namespace
 
@@ -94,15 +148,13 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
         outcome.needs_disk = total == 0;
         break;
       }
-      const auto& segment = cursor.segment();
-      if (entry.size >= kFileRunFrom && !limits.in_memory && segment->file().handle() >= 0) {
-        chain.append(FileRun{segment->file().handle(), entry.position, entry.size, segment});
-      } else {
-        const auto into = chain.room_for(entry.size);
-        WEIR_TRY_VOID(cache.read(*segment, entry.position, into));
-        if (!is_the_batch(into, entry)) {
-          return {Errc::corrupt, cursor.position().value};
-        }
+      const bool is_run = entry.size >= kFileRunFrom && !limits.in_memory && cursor.segment()->file().handle() >= 0;
+      WEIR_TRY(const bool is_whole,
+               is_run ? append_run(partition, cursor, chain) : append_small(partition, cursor, cache, chain));
+      if (!is_whole) {
+        damage_.found(partition, cursor);
+        WEIR_TRY(found, cursor.next());
+        continue;
       }
     }
     total += entry.size;
@@ -113,16 +165,19 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
   return outcome;
 }
 
-Result<std::vector<std::byte>> LogReader::batch_bytes(const BatchCursor& cursor) const {
-  const auto& entry = cursor.entry();
-  std::vector<std::byte> bytes(entry.size);
-  if (!ImageReader{image_}.copy(cursor.position(), bytes)) {
-    WEIR_TRY(const auto count, cursor.segment()->file().read_at(entry.position, bytes));
-    if (count != bytes.size() || !is_the_batch(bytes, entry)) {
-      return {Errc::corrupt, cursor.position().value};
-    }
+Result<std::optional<std::vector<std::byte>>> LogReader::batch_bytes(const LogPartition& partition,
+                                                                     const BatchCursor& cursor) const {
+  std::vector<std::byte> bytes(cursor.entry().size);
+  if (ImageReader{image_}.copy(cursor.position(), bytes)) {
+    return std::optional{std::move(bytes)};
   }
-  return bytes;
+  WEIR_TRY(auto whole, read_whole(partition, cursor));
+  if (!whole) {
+    damage_.found(partition, cursor);
+    return std::optional<std::vector<std::byte>>{};
+  }
+  whole->erase(whole->begin(), whole->begin() + kEntryHeaderSize);
+  return whole;
 }
 
 Result<std::optional<TimestampAndOffset>> LogReader::find_by_time(const LogPartition& partition, Millis timestamp,
@@ -135,8 +190,12 @@ Result<std::optional<TimestampAndOffset>> LogReader::find_by_time(const LogParti
     if (!found || cursor.entry().base_offset >= bound) {
       break;
     }
-    WEIR_TRY(const auto bytes, batch_bytes(cursor));
-    WEIR_TRY(const auto batch, protocol::RecordBatchView::parse(bytes));
+    WEIR_TRY(const auto bytes, batch_bytes(partition, cursor));
+    if (!bytes) {
+      WEIR_TRY(found, cursor.next());
+      continue;
+    }
+    WEIR_TRY(const auto batch, protocol::RecordBatchView::parse(*bytes));
     protocol::RecordReader records{batch, kDecompressedMax};
     for (;;) {
       WEIR_TRY(const auto record, records.next());

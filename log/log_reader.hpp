@@ -3,13 +3,17 @@
 // Also the look into one batch that a time lookup needs. Any thread; in memory_only it never touches segment files.
 //
 // Small batches are copied side by side; larger ones go out without a copy, as a held image block or as a file run for
-// sendfile. Batch headers on disk carry the right offsets already, so runs go out as they are. Batches are not checked
-// against their CRC here: recovery checks what it scans, clients check what they read; the check at the first read from
-// disk comes with the scrub.
+// sendfile. Batch headers on disk carry the right offsets already, so runs go out as they are.
+//
+// What comes from a file is checked before it is served, header and records: small batches whenever they are read,
+// larger ones when this process reads them for the first time (which also brings them into the page cache, so that
+// sendfile finds them there). A batch that is not what was written is left out, named and counted (log/damage_report):
+// to a client it is a gap.
 #pragma once
 
 #include "log/batch_cursor.hpp"
 #include "log/commit_log.hpp"
+#include "log/damage_report.hpp"
 #include "log/image.hpp"
 #include "log/read_cache.hpp"
 
@@ -17,8 +21,8 @@ namespace weir::log {
 
 class LogReader {
  public:
-  LogReader(const SegmentList& list, const Image& image, ReadCache& cache)
-      : list_(list), image_(image), cache_(cache) {}
+  LogReader(const SegmentList& list, const Image& image, ReadCache& cache, DamageReport& damage)
+      : list_(list), image_(image), cache_(cache), damage_(damage) {}
 
   Result<ReadOutcome> read(const LogPartition& partition, Offset from, const ReadLimits& limits, ReadFrom mode) const;
   Result<std::optional<TimestampAndOffset>> find_by_time(const LogPartition& partition, Millis timestamp,
@@ -28,11 +32,14 @@ class LogReader {
   Result<std::int64_t> size_bytes(const LogPartition& partition) const;
 
  private:
-  Result<std::vector<std::byte>> batch_bytes(const BatchCursor& cursor) const;
+  // Without a value: damaged, and reported.
+  Result<std::optional<std::vector<std::byte>>> batch_bytes(const LogPartition& partition,
+                                                            const BatchCursor& cursor) const;
 
   const SegmentList& list_;
   const Image& image_;
   ReadCache& cache_;
+  DamageReport& damage_;
 };
 
 }  // namespace weir::log

@@ -46,16 +46,27 @@ Result<ReadCache::BlockPointer> ReadCache::load(const Segment& segment, std::int
   return kept;
 }
 
-Result<void> CacheReader::read(const Segment& segment, std::int64_t position, MutableBytes into) {
+Result<void> CacheReader::read(const Segment& segment, std::int64_t position, MutableBytes head, MutableBytes into) {
   const bool is_near = segment_ == segment.id() && position >= end_ && position - end_ <= kGapMax;
+  const auto behind_head = position + std::ssize(head);
   segment_ = segment.id();
-  end_ = position + std::ssize(into);
-  WEIR_TRY(const bool is_done, copy(segment, position, into, is_near));
+  end_ = behind_head + std::ssize(into);
+  WEIR_TRY(bool is_done, copy(segment, position, head, is_near));
+  if (is_done) {
+    WEIR_TRY(is_done, copy(segment, behind_head, into, is_near));
+  }
   if (is_done) {
     return {};
   }
-  WEIR_TRY(const auto count, segment.file().read_at(position, into));
-  return count == into.size() ? Result<void>{} : Result<void>{Errc::corrupt, position};
+  std::vector<std::byte> alone(head.size() + into.size());  // one call, for what lies far from the rest
+  WEIR_TRY(const auto count, segment.file().read_at(position, alone));
+  if (count < alone.size()) {
+    return {Errc::corrupt, position};
+  }
+  const Bytes bytes{alone};
+  std::ranges::copy(bytes.first(head.size()), head.begin());
+  std::ranges::copy(bytes.subspan(head.size()), into.begin());
+  return {};
 }
 
 Result<bool> CacheReader::copy(const Segment& segment, std::int64_t position, MutableBytes into, bool may_load) {

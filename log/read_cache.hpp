@@ -54,8 +54,8 @@ class ReadCache {
 class CacheReader {
  public:
   explicit CacheReader(ReadCache& cache) : cache_(cache) {}
-  // Fills `into` from `position` of the segment's file; corrupt if the file ends before.
-  Result<void> read(const Segment& segment, std::int64_t position, MutableBytes into);
+  // Fills `head`, then `into`, with the bytes from `position` of the segment's file; corrupt if the file ends before.
+  Result<void> read(const Segment& segment, std::int64_t position, MutableBytes head, MutableBytes into);
 
  private:
   // False: a block is not kept, and may not be read.

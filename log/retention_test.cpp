@@ -85,7 +85,8 @@ struct World {
 
 TEST(Retention, APartitionMadeDuringAPassKeepsItsSegments) {
   World world;
-  const LogReader reader{world.list, world.image, world.cache};
+  DamageReport damage{nullptr};
+  const LogReader reader{world.list, world.image, world.cache, damage};
   Retention retention{world.list, world.keeper, world.runtime.clock};
   const auto old = world.partition(1);
   PartitionRules rules;

@@ -70,6 +70,18 @@ class Segment {
   // Position in the file behind the last entry; set once when the segment is full or cut (log role, recovery). 0: open.
   [[nodiscard]] std::int64_t valid_end() const { return valid_end_.load(std::memory_order_acquire); }
   void set_valid_end(std::int64_t end) { valid_end_.store(end, std::memory_order_release); }
+  // Batches of one block and more whose bytes were checked since the process began, by the block they begin in.
+  [[nodiscard]] bool is_checked(std::int64_t position) const {
+    const std::scoped_lock lock(checked_mutex_);
+    const auto block = static_cast<std::size_t>(position / kDirectAlignment);
+    return block < checked_.size() && checked_[block];
+  }
+  void set_checked(std::int64_t position) const {
+    const std::scoped_lock lock(checked_mutex_);
+    const auto block = static_cast<std::size_t>(position / kDirectAlignment);
+    checked_.resize(std::max(checked_.size(), block + 1));
+    checked_[block] = true;
+  }
   // The pool task that removes segments, once, after the removal edit is synced.
   void give_up_when_unused(GiveUp give_up) { give_up_ = std::move(give_up); }
 
@@ -82,6 +94,8 @@ class Segment {
   LogPosition start_{0};
   std::atomic<std::int64_t> valid_end_{0};
   std::shared_ptr<File> direct_file_;
+  mutable std::mutex checked_mutex_;  // guards checked_
+  mutable std::vector<bool> checked_;
   mutable std::mutex reserve_mutex_;  // guards reserved_end_, and what is above it while it is zeroed
   std::int64_t reserved_end_ = 0;
   GiveUp give_up_;  // written before the version without this segment is published, read by the destructor

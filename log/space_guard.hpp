@@ -3,8 +3,8 @@
 // not the end.
 //
 // States: roomy -> short (the file system has less than the reserve, or something found no room) -> roomy (it has the
-// reserve and a quarter more again: no flutter at the edge; and what was not found). Owner: the engine of CommitLog. look() blocks for one
-// statvfs and is for the write role and the pool; the rest is for any thread.
+// reserve and a quarter more again: no flutter at the edge; and what was not found). Owner: the engine of CommitLog.
+// look() blocks for one statvfs and is for the write role and the pool; the rest is for any thread.
 #pragma once
 
 #include <atomic>

@@ -213,9 +213,15 @@ void Producer::answered(std::int32_t leader, const Result<Answered<protocol::Pro
     return;
   }
   if (cluster_->clock().monotonic_ms() - last_progress_ms_ > options_.give_up_ms) {
-    return fail({.error = answer ? Error{Errc::timed_out} : answer.error()});
+    return fail(answer && last_refusal_ ? *last_refusal_
+                                        : ProducerFailure{.error = answer ? Error{Errc::timed_out} : answer.error()});
   }
   try_again();
+}
+
+ProducerFailure Producer::refusal(const protocol::ProduceResponse::PartitionProduceResponse& part) {
+  return {
+      .code = part.error_code, .partition = part.index, .text = part.error_message ? part.error_message->str() : ""};
 }
 
 // False: at least one partition wants another try, or the producer has failed.
@@ -231,10 +237,9 @@ bool Producer::take_answer(const protocol::ProduceResponse& response) {
         accept(partitions_[at]);
       } else if (worth_another_try(part.error_code)) {
         all = false;
+        last_refusal_ = refusal(part);
       } else {
-        fail({.code = part.error_code,
-              .partition = part.index,
-              .text = part.error_message ? part.error_message->str() : ""});
+        fail(refusal(part));
         return false;
       }
     }
@@ -246,6 +251,7 @@ void Producer::accept(Partition& partition) {
   const auto& batch = partition.sealed.front();
   unsent_bytes_ -= batch.bytes.size();
   acknowledged_.fetch_add(batch.records, std::memory_order_relaxed);
+  last_refusal_.reset();
   partition.sealed.pop_front();
   last_progress_ms_ = cluster_->clock().monotonic_ms();
 }

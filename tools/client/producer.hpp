@@ -78,11 +78,13 @@ class Producer : public std::enable_shared_from_this<Producer> {
   void try_again();
   void confirm_unanswered(OnRoom done);
   void fail(ProducerFailure failure);
+  static ProducerFailure refusal(const protocol::ProduceResponse::PartitionProduceResponse& part);
   void wake_waiters();
   [[nodiscard]] bool idle() const;
 
   std::shared_ptr<Cluster> cluster_;
   TopicInfo topic_;
+  std::optional<ProducerFailure> last_refusal_;  // that was worth another try
   ProducerOptions options_;
   std::vector<protocol::HeaderView> headers_;
   std::vector<Partition> partitions_;
