@@ -1,5 +1,6 @@
-// The broker's configuration: base/config.def as typed members, plus every key by name. Built once at start by
-// load_config() and then read by any thread; nobody changes it after that.
+// The broker's configuration: base/config.def as typed members, plus every key by name. load_config() builds the static
+// one at start; with_dynamic() makes another that also has what was set while the broker runs (base/effective_config).
+// Nobody changes one after that; any thread reads.
 #pragma once
 
 #include <map>
@@ -29,6 +30,17 @@ struct ConfiguredListener {
 
 std::span<const ConfigRow> config_rows();  // sorted by name
 const ConfigRow* find_config_row(std::string_view name);
+// Kafka tells these only where somebody has set them.
+bool is_untold_config(std::string_view name);
+
+// A key that may be set while the broker runs can be another than a row's name: "listener.name.internal.ssl.protocol".
+struct NamedConfigRow {
+  const ConfigRow* row = nullptr;  // null: a key that no table has, perhaps of somebody's plugin
+  bool of_listener = false;
+};
+NamedConfigRow find_dynamic_row(std::string_view name);
+
+using DynamicConfigs = std::map<std::string, std::string, std::less<>>;
 
 class Config : public ConfigValues {
  public:
@@ -36,10 +48,16 @@ class Config : public ConfigValues {
 
   // Sets one key; the sentence that says why not, or nullopt. Only while the configuration is built.
   std::optional<std::string> set(std::string_view name, std::string_view value);
-  [[nodiscard]] bool is_set(std::string_view name) const { return set_.contains(name); }
+  [[nodiscard]] bool is_set(std::string_view name) const { return set_value(name).has_value(); }
   // As set, else the default; nullopt if there is neither.
   [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> set_value(std::string_view name) const;
+
+  // This one, which must be static, with what is set for all brokers and, winning over it, for this broker. Leaves out
+  // what this broker does not allow: the metadata may have come from another.
+  [[nodiscard]] Config with_dynamic(DynamicConfigs for_all, DynamicConfigs for_this) const;
+  [[nodiscard]] const DynamicConfigs& dynamic_for_all() const { return for_all_; }
+  [[nodiscard]] const DynamicConfigs& dynamic_for_this() const { return for_this_; }
 
   [[nodiscard]] const std::vector<ConfiguredListener>& bound_listeners() const { return bound_; }
   // Empty: clients are told the address they came in on.
@@ -47,17 +65,24 @@ class Config : public ConfigValues {
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
   [[nodiscard]] std::optional<Endpoint> http_endpoint() const;  // nullopt: off
 
-  // Rows for DescribeConfigs of a broker: all keys, by name.
+  // For DescribeConfigs: all keys of this broker, and what is set for all brokers.
   [[nodiscard]] std::vector<DescribedConfig> describe() const;
+  [[nodiscard]] std::vector<DescribedConfig> describe_for_all() const;
+  // Every value that a broker key and its coarser units have, the one that holds first. As Kafka tells it: nothing
+  // where the key itself has no value, although a coarser unit may.
+  [[nodiscard]] std::vector<DescribedConfig::Synonym> layers(std::string_view name) const;
 
  private:
   friend struct ConfigBuilder;
   void read_members(std::string_view name, std::string_view value);
+  [[nodiscard]] DescribedConfig describe_one(std::string_view name) const;
 
-  std::map<std::string, std::string, std::less<>> set_;
+  DynamicConfigs set_;
   std::vector<ConfiguredListener> bound_;
   std::vector<ConfiguredListener> told_;
   std::string data_folder_;
+  DynamicConfigs for_all_;
+  DynamicConfigs for_this_;
 };
 
 struct ConfigInput {

@@ -149,9 +149,18 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
+std::string joined_list(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const auto& part : parts) {
+    text += (text.empty() ? "" : ",") + part;
+  }
+  return text;
+}
+
 std::optional<std::string> check_value(const ConfigRow& row, std::string_view raw) {
   const auto text = trimmed(raw);
   switch (row.type) {
+    case ConfigType::unknown: return std::nullopt;
     case ConfigType::boolean:
       if (const auto word = lower(text); word != "true" && word != "false") {
         return invalid(row, text, "must be true or false");
@@ -183,6 +192,35 @@ std::optional<std::string> check_value(const ConfigRow& row, std::string_view ra
       return check_names(row, text, {std::string(text)});
   }
   return std::nullopt;
+}
+
+namespace {
+// As Java writes it: with a point at least.
+std::string canonical_double(const ConfigRow& row, std::string_view text) {
+  const auto value = number_from<double>(text);
+  if (row.default_value && number_from<double>(*row.default_value) == value) {
+    return std::string(*row.default_value);
+  }
+  auto shown = fmt::format("{}", value.value_or(0));
+  return shown.find_first_not_of("-0123456789") == std::string::npos ? shown + ".0" : shown;
+}
+}  // namespace
+
+std::string canonical_value(const ConfigRow& row, std::string_view raw) {
+  const auto text = trimmed(raw);
+  switch (row.type) {
+    case ConfigType::boolean: return lower(text);
+    case ConfigType::int16:
+    case ConfigType::int32:
+    case ConfigType::int64: return std::to_string(number_from<std::int64_t>(text).value_or(0));
+    case ConfigType::float64: return canonical_double(row, text);
+    case ConfigType::list: return joined_list(split_list(text));
+    case ConfigType::unknown:
+    case ConfigType::string:
+    case ConfigType::class_name:
+    case ConfigType::password: return std::string(text);
+  }
+  return std::string(text);
 }
 
 void read_value(std::string_view text, bool& into) {

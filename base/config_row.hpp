@@ -12,6 +12,7 @@
 namespace weir {
 
 enum class ConfigType : std::int8_t {  // the numbers of DescribeConfigs
+  unknown = 0,                         // of a key that no table has
   boolean = 1,
   string = 2,
   int32 = 3,
@@ -27,13 +28,22 @@ enum class ConfigSource : std::int8_t {  // the numbers of DescribeConfigs
   dynamic_broker = 2,
   dynamic_default_broker = 3,
   static_broker = 4,
-  default_value = 5
+  default_value = 5,
+  logger = 6,
+  client_metrics = 7,
+  group = 8
 };
-enum class ConfigUpdate : std::uint8_t { read_only, per_broker, cluster_wide };
+enum class ConfigUpdate : std::uint8_t {  // who may set it while the broker runs
+  read_only,                              // nobody: it is of the config file
+  per_listener,                           // one broker, with listener.name.NAME. in front
+  per_broker,                             // one broker
+  cluster_wide                            // one broker, or all of them at once
+};
 enum class ConfigHandling : std::uint8_t {
-  honour,   // does what it says
-  report,   // kept and told; changes nothing in this build
-  internal  // for tests of Kafka itself; never told
+  honour,    // does what it says, and when it is set while the broker runs it does so at once
+  at_start,  // does what it says as the config file has it; not to be changed while the broker runs
+  report,    // kept and told; changes nothing in this build
+  internal   // for tests of Kafka itself; never told
 };
 
 struct ConfigRow {
@@ -106,8 +116,12 @@ void read_value(std::string_view text, double& into);
 void read_value(std::string_view text, std::string& into);
 void read_value(std::string_view text, std::vector<std::string>& into);
 
+// How a value that check_value() has passed is told: "9" for " +9 ", "true" for "TRUE", lists without blanks.
+std::string canonical_value(const ConfigRow& row, std::string_view value);
+
 std::string_view trimmed(std::string_view text);
 std::vector<std::string> split_list(std::string_view text);  // at commas, trimmed; nothing for an empty text
+std::string joined_list(const std::vector<std::string>& parts);
 
 // The name in the table with the fewest letters to change.
 std::string_view nearest_name(std::span<const ConfigRow> rows, std::string_view name);

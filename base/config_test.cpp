@@ -175,20 +175,104 @@ TEST(TopicConfig, UnknownNamesAndBadValuesAreRefusedWithASentence) {
   EXPECT_TRUE(check_topic_config("leader.replication.throttled.replicas", "0"));
 }
 
-TEST(TopicConfig, SynonymsBeginWithWhatHolds) {
-  const auto broker = load({{"log.retention.minutes", "5"}}).config;
-  using Synonym = DescribedConfig::Synonym;
-  for (const auto& entry : describe_topic_config({{"retention.ms", "1000"}}, broker)) {
-    if (entry.name == "retention.ms") {
-      EXPECT_EQ(entry.source, ConfigSource::topic);
-      EXPECT_THAT(entry.synonyms, ElementsAre(Synonym{"retention.ms", "1000", ConfigSource::topic},
-                                              Synonym{"log.retention.minutes", "5", ConfigSource::static_broker}));
-    }
-    if (entry.name == "max.message.bytes") {
-      EXPECT_EQ(entry.source, ConfigSource::default_value);
-      EXPECT_THAT(entry.synonyms, ElementsAre(Synonym{"message.max.bytes", "1048588", ConfigSource::default_value}));
-    }
-  }
+using Synonym = DescribedConfig::Synonym;
+
+DescribedConfig described(const std::vector<DescribedConfig>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &DescribedConfig::name);
+  return found == all.end() ? DescribedConfig{.value = "absent"} : *found;
+}
+
+TEST(Config, WhatIsSetForThisBrokerWinsOverWhatIsSetForAllAndBothOverTheFile) {
+  const auto fixed = load({{"message.max.bytes", "3000"}, {"num.partitions", "7"}}).config;
+  const auto config = fixed.with_dynamic({{"message.max.bytes", "2000"}, {"log.preallocate", "TRUE"}},
+                                         {{"message.max.bytes", " 1000"}});
+  EXPECT_EQ(config.value("message.max.bytes"), " 1000");
+  EXPECT_TRUE(TopicConfig({}, config).preallocate);
+  EXPECT_EQ(config.num_partitions, 7);
+  EXPECT_EQ(fixed.value("message.max.bytes"), "3000") << "the static one stays as it is";
+  const auto told = described(config.describe(), "message.max.bytes");
+  EXPECT_EQ(told.value, "1000");
+  EXPECT_EQ(told.source, ConfigSource::dynamic_broker);
+  EXPECT_THAT(told.synonyms, ElementsAre(Synonym{"message.max.bytes", " 1000", ConfigSource::dynamic_broker},
+                                         Synonym{"message.max.bytes", "2000", ConfigSource::dynamic_default_broker},
+                                         Synonym{"message.max.bytes", "3000", ConfigSource::static_broker},
+                                         Synonym{"message.max.bytes", "1048588", ConfigSource::default_value}));
+  const auto for_all = config.describe_for_all();
+  ASSERT_EQ(for_all.size(), 2U) << "only what somebody set";
+  EXPECT_EQ(described(for_all, "log.preallocate").value, "true");
+  EXPECT_THAT(described(for_all, "message.max.bytes").synonyms,
+              ElementsAre(Synonym{"message.max.bytes", "2000", ConfigSource::dynamic_default_broker}));
+}
+
+TEST(Config, WhatNoBrokerOfThisKindWouldHaveAllowedIsLeftOut) {
+  const auto config = Config{}.with_dynamic({{"num.partitions", "9"}, {"message.max.bytes", "many"}}, {});
+  EXPECT_EQ(config.num_partitions, 1) << "read-only";
+  EXPECT_EQ(config.value("message.max.bytes"), "1048588");
+}
+
+TEST(Config, AKeyOfNoTableIsKeptSecretAndAKeyOfAListenerIsToldWithTheKeyItStandsFor) {
+  const auto config = Config{}.with_dynamic(
+      {{"my.key", "secret"}},
+      {{"listener.name.inside.ssl.keystore.type", "PEM"}, {"listener.name.inside.ssl.keystore.password", "secret"}});
+  const auto all = config.describe();
+  const auto custom = described(all, "my.key");
+  EXPECT_TRUE(custom.sensitive && custom.read_only && !custom.value) << "as Kafka tells it";
+  EXPECT_EQ(custom.type, ConfigType::unknown);
+  EXPECT_EQ(custom.source, ConfigSource::dynamic_default_broker);
+  const auto type = described(all, "listener.name.inside.ssl.keystore.type");
+  EXPECT_EQ(type.value, "PEM");
+  EXPECT_THAT(type.synonyms,
+              ElementsAre(Synonym{"listener.name.inside.ssl.keystore.type", "PEM", ConfigSource::dynamic_broker},
+                          Synonym{"ssl.keystore.type", "JKS", ConfigSource::default_value}));
+  EXPECT_EQ(described(all, "listener.name.inside.ssl.keystore.password").value, std::nullopt);
+}
+
+TEST(Config, KafkasInternalKeysAreToldOnlyWhereTheyAreSet) {
+  EXPECT_EQ(described(Config{}.describe(), "group.share.assignor.offload.enable").value, "absent");
+  const auto config = Config{}.with_dynamic({{"group.share.assignor.offload.enable", "false"}}, {});
+  EXPECT_EQ(described(config.describe(), "group.share.assignor.offload.enable").value, "false");
+}
+
+TEST(ConfigRow, AValueIsToldAsItsTypeWritesIt) {
+  const auto told = [](std::string_view name, std::string_view value) {
+    return canonical_value(*find_config_row(name), value);
+  };
+  EXPECT_EQ(told("num.partitions", " +9 "), "9");
+  EXPECT_EQ(told("log.preallocate", "TRUE"), "true");
+  EXPECT_EQ(told("log.cleanup.policy", "compact, delete"), "compact,delete");
+  EXPECT_EQ(told("log.cleaner.min.cleanable.ratio", "1"), "1.0");
+  EXPECT_EQ(told("log.cleaner.min.cleanable.ratio", "0.50"), "0.5");
+  EXPECT_EQ(told("log.cleaner.io.max.bytes.per.second", "1.7976931348623157E308"), "1.7976931348623157E308");
+}
+
+TEST(TopicConfig, SynonymsBeginWithWhatHoldsAndGoLayerByLayer) {
+  const auto fixed = load({{"log.retention.minutes", "50"}, {"log.retention.hours", "100"}}).config;
+  const auto broker = fixed.with_dynamic({{"log.retention.ms", "2000"}}, {{"log.retention.ms", "1000"}});
+  const auto told = described(describe_topic_config({{"retention.ms", "7000"}}, broker), "retention.ms");
+  EXPECT_EQ(told.source, ConfigSource::topic);
+  EXPECT_THAT(told.synonyms, ElementsAre(Synonym{"retention.ms", "7000", ConfigSource::topic},
+                                         Synonym{"log.retention.ms", "1000", ConfigSource::dynamic_broker},
+                                         Synonym{"log.retention.ms", "2000", ConfigSource::dynamic_default_broker},
+                                         Synonym{"log.retention.minutes", "50", ConfigSource::static_broker},
+                                         Synonym{"log.retention.hours", "100", ConfigSource::static_broker},
+                                         Synonym{"log.retention.hours", "168", ConfigSource::default_value}));
+  EXPECT_EQ(described(describe_topic_config({}, broker), "retention.ms").value, "1000");
+}
+
+TEST(TopicConfig, WhereOnlyACoarserUnitIsSetNoSourceIsToldAsKafkaDoes) {
+  const auto broker = load({{"log.retention.minutes", "50"}}).config;
+  const auto told = described(describe_topic_config({}, broker), "retention.ms");
+  EXPECT_EQ(told.value, "3000000");
+  EXPECT_EQ(told.source, ConfigSource::default_value);
+  EXPECT_THAT(told.synonyms, IsEmpty());
+  EXPECT_THAT(described(describe_topic_config({}, broker), "max.message.bytes").synonyms,
+              ElementsAre(Synonym{"message.max.bytes", "1048588", ConfigSource::default_value}));
+}
+
+TEST(TopicConfig, DefaultsOfTopicsChangeOnlyWithKeysThatTheyComeFrom) {
+  const Config before;
+  EXPECT_TRUE(same_topic_defaults(before, before.with_dynamic({{"log.cleaner.threads", "2"}}, {})));
+  EXPECT_FALSE(same_topic_defaults(before, before.with_dynamic({{"compression.type", "zstd"}}, {})));
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ void write(LogLevel level, std::string_view text);
 inline bool log_enabled(LogLevel level) {
   return level >= log_detail::least.load(std::memory_order_relaxed);
 }
+inline LogLevel log_level() {
+  return log_detail::least.load(std::memory_order_relaxed);
+}
 void set_log_level(LogLevel level);
 // False for a name that mq.log.level does not allow.
 bool set_log_level(std::string_view name);

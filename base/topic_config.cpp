@@ -74,43 +74,42 @@ std::string times(const std::string& text, std::int64_t factor) {
                                   : value * factor);  // -1 means "none" in every unit; an INT times a factor fits
 }
 
-struct Effective {
-  std::optional<std::string> value;
-  ConfigSource source = ConfigSource::default_value;
-  std::vector<DescribedConfig::Synonym> synonyms;
-};
-
-Effective effective_of(const ConfigRow& row, const TopicOverrides& overrides, const Config& broker) {
-  Effective result;
-  const auto offer = [&](std::string value, ConfigSource source) {
-    if (result.synonyms.empty()) {
-      result.value = std::move(value);
-      result.source = source;
-    }
-  };
+// The topic's own value, else the first broker key that is set, else the default.
+std::optional<std::string> effective_value(const ConfigRow& row, const TopicOverrides& overrides,
+                                           const Config& broker) {
   if (const auto found = overrides.find(row.name); found != overrides.end()) {
-    offer(found->second, ConfigSource::topic);
-    result.synonyms.push_back({std::string(row.name), found->second, ConfigSource::topic});
+    return found->second;
   }
-  const auto& synonyms = synonyms_of(row);
-  for (const auto& synonym : synonyms) {
+  for (const auto& synonym : synonyms_of(row)) {
     if (const auto given = broker.set_value(synonym.name)) {
-      offer(times(*given, synonym.factor), ConfigSource::static_broker);
-      result.synonyms.push_back({synonym.name, *given, ConfigSource::static_broker});
+      return times(*given, synonym.factor);
     }
   }
-  if (row.default_value) {
-    offer(std::string(*row.default_value), ConfigSource::default_value);
+  return row.default_value ? std::optional(std::string(*row.default_value)) : std::nullopt;
+}
+
+DescribedConfig describe_one(const ConfigRow& row, const TopicOverrides& overrides, const Config& broker) {
+  DescribedConfig told{.name = std::string(row.name),
+                       .value = effective_value(row, overrides, broker),
+                       .source = ConfigSource::default_value,
+                       .type = row.type,
+                       .read_only = false,
+                       .sensitive = false,
+                       .synonyms = {},
+                       .doc = std::string(row.doc)};
+  if (told.value) {
+    told.value = canonical_value(row, *told.value);
   }
-  // As Kafka tells it: only the first broker key's default is a synonym, and only if it has one.
-  if (!synonyms.empty()) {
-    const auto& first = *find_config_row(synonyms.front().name);
-    if (first.default_value) {
-      result.synonyms.push_back(
-          {std::string(first.name), std::string(*first.default_value), ConfigSource::default_value});
-    }
+  if (const auto& synonyms = synonyms_of(row); !synonyms.empty()) {
+    told.synonyms = broker.layers(synonyms.front().name);
   }
-  return result;
+  if (const auto found = overrides.find(row.name); found != overrides.end()) {
+    told.synonyms.insert(told.synonyms.begin(), {told.name, found->second, ConfigSource::topic});
+  }
+  if (!told.synonyms.empty()) {
+    told.source = told.synonyms.front().source;
+  }
+  return told;
 }
 
 }  // namespace
@@ -141,7 +140,7 @@ TopicConfig::TopicConfig(const TopicOverrides& overrides, const Config& broker) 
   const auto read = [&](std::string_view name, auto& member) {
     const auto* row = find_topic_config_row(name);
     WEIR_CHECK(row != nullptr);
-    read_value(effective_of(*row, overrides, broker).value.value_or(""), member);
+    read_value(effective_value(*row, overrides, broker).value_or(""), member);
   };
 #define TOPIC_MEMBER(type, member, wire_name, ...) read(wire_name, member);
 #define TOPIC_ROW(...)
@@ -158,21 +157,21 @@ bool TopicConfig::synced() const {
   return mq_flush == "sync" || flush_messages < std::numeric_limits<std::int64_t>::max();
 }
 
+std::string inherited_topic_value(const ConfigRow& row, const Config& broker) {
+  return effective_value(row, {}, broker).value_or("");
+}
+
+bool same_topic_defaults(const Config& one, const Config& other) {
+  return std::ranges::all_of(
+      kRows, [&](const ConfigRow& row) { return effective_value(row, {}, one) == effective_value(row, {}, other); });
+}
+
 std::vector<DescribedConfig> describe_topic_config(const TopicOverrides& overrides, const Config& broker) {
   std::vector<DescribedConfig> all;
   for (const auto& row : kRows) {
-    if (row.handling == ConfigHandling::internal) {
-      continue;
+    if (row.handling != ConfigHandling::internal) {
+      all.push_back(describe_one(row, overrides, broker));
     }
-    auto effective = effective_of(row, overrides, broker);
-    all.push_back({.name = std::string(row.name),
-                   .value = std::move(effective.value),
-                   .source = effective.source,
-                   .type = row.type,
-                   .read_only = false,
-                   .sensitive = false,
-                   .synonyms = std::move(effective.synonyms),
-                   .doc = std::string(row.doc)});
   }
   return all;
 }

@@ -42,6 +42,10 @@ struct TopicConfig : TopicConfigValues {
   [[nodiscard]] bool has_policy(std::string_view policy) const;
 };
 
+// What a topic has where it overrides nothing. The row is one of topic_config_rows().
+std::string inherited_topic_value(const ConfigRow& row, const Config& broker);
+bool same_topic_defaults(const Config& one, const Config& other);
+
 // Rows for DescribeConfigs and CreateTopics, by name, without the internal ones.
 std::vector<DescribedConfig> describe_topic_config(const TopicOverrides& overrides, const Config& broker);
 

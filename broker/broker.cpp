@@ -12,14 +12,15 @@ constexpr Millis kZeroAheadMs = 1'000;
 }  // namespace
 
 Broker::Broker(Config config, std::string data_folder, Runtime& runtime)
-    : config_(std::move(config)),
+    : effective_(std::move(config)),
+      config_(effective_.fixed()),
       data_folder_(std::move(data_folder)),
       runtime_(runtime),
       random_(runtime.seed),
       memory_(static_cast<std::size_t>(config_.mq_request_memory_bytes)),
       waiters_(runtime.io),
       fetch_sessions_(static_cast<std::size_t>(config_.max_incremental_fetch_session_cache_slots), random_.fork()),
-      topics_(config_) {}
+      topics_(effective_.current()) {}
 
 Broker::~Broker() = default;
 
@@ -46,12 +47,13 @@ bool Broker::open_metadata(std::string& why) {
       .delete_topic_enable = config_.delete_topic_enable,
       .offsets_topic_partitions = config_.offsets_topic_num_partitions,
       .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes,
-      .config = &config_};
+      .config = &effective_};
   auto controller = metadata::Controller::open(data_folder_, folder_->identity(), std::move(settings), runtime_, why);
   if (!controller) {
     return false;
   }
   controller_ = std::move(*controller);
+  topics_.set_broker(effective_.current());
   producer_ids_ = std::make_unique<metadata::ProducerIdSource>(*controller_);
   return true;
 }
@@ -103,7 +105,8 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                                                   .memory = memory_,
                                                   .topics = topics_,
                                                   .groups = *groups_,
-                                                  .lag = *lag_});
+                                                  .lag = *lag_,
+                                                  .effective = effective_});
   return true;
 }
 
@@ -193,15 +196,21 @@ void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::
       }
     }
   }
+  if (changes.broker_configs_changed && topics_.set_broker(effective_.current())) {
+    after.for_each_topic([this](const metadata::Topic& topic) { set_rules(topic); });
+    return;
+  }
   for (const auto& name : changes.topic_configs_changed) {
-    const auto& topic = after.find_topic(name);
-    if (!topic) {
-      continue;
+    if (const auto& topic = after.find_topic(name)) {
+      set_rules(*topic);
     }
-    const auto settings = topics_.of(*topic);
-    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
-      log_->set_rules({topic->id, static_cast<std::int32_t>(i)}, settings->rules);
-    }
+  }
+}
+
+void Broker::set_rules(const metadata::Topic& topic) {
+  const auto settings = topics_.of(topic);
+  for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
+    log_->set_rules({topic.id, static_cast<std::int32_t>(i)}, settings->rules);
   }
 }
 

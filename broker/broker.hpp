@@ -45,8 +45,10 @@ class Broker final : public metadata::MetadataListener {
   bool open_http(std::string& why);
   bool open_listeners(std::string& why);
   void create_partitions(const metadata::Topic& topic);
+  void set_rules(const metadata::Topic& topic);
 
-  Config config_;
+  EffectiveConfig effective_;
+  const Config& config_;  // the static part
   std::string data_folder_;
   Runtime& runtime_;
   Random random_;

@@ -33,10 +33,10 @@ void Server::accept(std::unique_ptr<Stream> stream, IoLoop& loop) {
   if (state.stopping) {
     return;
   }
-  if (open_.load(std::memory_order_relaxed) >= services_.config.max_connections) {
+  const auto most = services_.effective.current()->max_connections;
+  if (open_.load(std::memory_order_relaxed) >= most) {
     services_.metrics.connections_refused.add();
-    WEIR_LOG(warn, "refusing {}: max.connections ({}) are open", to_string(stream->remote_endpoint()),
-             services_.config.max_connections);
+    WEIR_LOG(warn, "refusing {}: max.connections ({}) are open", to_string(stream->remote_endpoint()), most);
     return;
   }
   open_.fetch_add(1, std::memory_order_relaxed);

@@ -2,7 +2,7 @@
 // connection is gone. Each service says for itself which thread may call it.
 #pragma once
 
-#include "base/config.hpp"
+#include "base/effective_config.hpp"
 #include "base/metrics.hpp"
 #include "base/runtime.hpp"
 #include "broker/fetch_session.hpp"
@@ -23,7 +23,7 @@ class GroupLag;
 class GroupService;
 
 struct Services {
-  const Config& config;
+  const Config& config;  // static: what only a restart changes
   Runtime& runtime;
   Metrics& metrics;
   const std::string& data_folder;
@@ -37,6 +37,7 @@ struct Services {
   TopicSettings& topics;
   GroupService& groups;
   GroupLag& lag;
+  EffectiveConfig& effective;  // what may be set while the broker runs
 };
 
 }  // namespace weir::broker

@@ -55,7 +55,7 @@ std::shared_ptr<const EffectiveTopic> TopicSettings::of(const metadata::Topic& t
   auto& known = known_[topic.id];
   if (known.overrides != topic.overrides) {
     known.overrides = topic.overrides;
-    known.effective = std::make_shared<const EffectiveTopic>(make(*topic.overrides, broker_));
+    known.effective = std::make_shared<const EffectiveTopic>(make(*topic.overrides, *broker_));
   }
   return known.effective;
 }
@@ -63,6 +63,16 @@ std::shared_ptr<const EffectiveTopic> TopicSettings::of(const metadata::Topic& t
 void TopicSettings::forget(const Uuid& topic_id) {
   const std::lock_guard lock{mutex_};
   known_.erase(topic_id);
+}
+
+bool TopicSettings::set_broker(std::shared_ptr<const Config> broker) {
+  const std::lock_guard lock{mutex_};
+  const bool same = same_topic_defaults(*broker_, *broker);
+  broker_ = std::move(broker);
+  if (!same) {
+    known_.clear();
+  }
+  return !same;
 }
 
 }  // namespace weir::broker

@@ -1,4 +1,5 @@
-// AlterConfigs (key 33): replaces a topic's whole set of overrides (coordinator/metadata/plan_configs.cpp).
+// AlterConfigs (key 33): replaces the whole set of overrides of topics, brokers and groups
+// (coordinator/metadata/plan_configs.cpp).
 #include "protocol/gen/alter_configs.hpp"
 
 #include "broker/handlers/handlers.hpp"

@@ -1,4 +1,5 @@
-// DescribeConfigs (key 32): what topics and this broker are configured with, and where each value comes from.
+// DescribeConfigs (key 32): what topics, this broker, its loggers and groups are configured with, and where each value
+// comes from.
 #include "coordinator/metadata/describe_configs.hpp"
 
 #include "broker/handlers/handlers.hpp"
@@ -13,8 +14,8 @@ void handle(RequestContext context, DescribeConfigsRequest request, Reply<Descri
   context.services.runtime.pool.post(
       [context = std::move(context), request = std::move(request), reply = std::move(reply)]() mutable {
         const auto& services = context.services;
-        auto response =
-            metadata::describe_configs(*services.controller.image(), services.config, services.identity, request);
+        auto response = metadata::describe_configs(*services.controller.image(), *services.effective.current(),
+                                                   services.identity, request);
         auto& loop = context.loop;
         loop.post([context = std::move(context), response = std::move(response), reply = std::move(reply)]() mutable {
           reply(response);

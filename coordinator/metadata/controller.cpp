@@ -78,6 +78,7 @@ class Controller::Engine {
         clock_(runtime.clock),
         random_(Random{runtime.seed}.fork()),
         log_(std::move(opened.log)) {
+    set_dynamic_config(*opened.image);
     images_.publish(std::move(opened.image));
   }
 
@@ -119,6 +120,9 @@ class Controller::Engine {
     }
     ImageChanges changes;
     const auto after = builder.build(&changes);
+    if (changes.broker_configs_changed) {
+      set_dynamic_config(*after);
+    }
     for (auto* listener : listeners_) {
       listener->applied(*before, *after, changes);
     }
@@ -129,6 +133,13 @@ class Controller::Engine {
       }
     }
     return {};
+  }
+
+  void set_dynamic_config(const MetadataImage& image) {
+    if (settings_.config != nullptr) {
+      settings_.config->set_dynamic(*image.overrides(ResourceType::broker, ""),
+                                    *image.overrides(ResourceType::broker, std::to_string(identity_.node_id)));
+    }
   }
 
   Executor& executor_;

@@ -69,15 +69,14 @@ struct ControllerWorld {
     queue.run_until_idle();
     return code.value_or(-99);
   }
-  int set_retention(const std::string& name, std::uint64_t retention_ms) {
+  int set_config(ResourceType type, const std::string& resource_name, const std::string& name,
+                 const std::string& value) {
     protocol::IncrementalAlterConfigsRequest request;
     auto& resource = request.resources.emplace_back();
-    resource.resource_type = static_cast<std::int8_t>(ResourceType::topic);
-    resource.resource_name = name;
-    resource.configs.push_back({.name = "retention.ms",
-                                .config_operation = 0,
-                                .value = protocol::Text{std::to_string(retention_ms)},
-                                .unknown_tags = {}});
+    resource.resource_type = static_cast<std::int8_t>(type);
+    resource.resource_name = resource_name;
+    resource.configs.push_back(
+        {.name = name, .config_operation = 0, .value = protocol::Text{value}, .unknown_tags = {}});
     std::optional<int> code;
     controller->incremental_alter_configs(request, process->io(0),
                                           [&](const auto& response) { code = response.responses.at(0).error_code; });
@@ -92,7 +91,7 @@ struct ControllerWorld {
     switch (attempt.kind) {
       case 0: return create(name, static_cast<std::int32_t>(1 + value % 5)) == 0;
       case 1: return remove(name) == 0;
-      default: return set_retention(name, value) == 0;
+      default: return set_config(ResourceType::topic, name, "retention.ms", std::to_string(value)) == 0;
     }
   }
   // After a restart: is the image `last`, or `last` with the last attempt done?
@@ -273,6 +272,26 @@ TEST(ProducerIds, AFailureIsToldToAllThatWait) {
   }
   world.queue.run_until_idle();
   EXPECT_EQ(failures, 3);
+}
+
+TEST(Controller, WhatIsSetForBrokersAndGroupsIsInASnapshotAndActsBeforeAnybodyCanAsk) {
+  EffectiveConfig first{Config{}};
+  EffectiveConfig second{Config{}};
+  ControllerWorld world{17};
+  world.settings.config = &first;
+  world.settings.snapshot_after_bytes = 1;  // after every change
+  ASSERT_TRUE(world.start()) << world.why;
+  EXPECT_EQ(world.set_config(ResourceType::broker, "", "message.max.bytes", "2000"), 0);
+  EXPECT_EQ(world.set_config(ResourceType::broker, "1", "max.connections", "7"), 0);
+  EXPECT_EQ(world.set_config(ResourceType::group, "g", "consumer.session.timeout.ms", "46000"), 0);
+  EXPECT_EQ(first.current()->message_max_bytes, 2000);
+  world.crash(3, sim::CrashMode::power_cut);
+  world.settings.config = &second;
+  ASSERT_TRUE(world.start()) << world.why;
+  EXPECT_EQ(second.current()->message_max_bytes, 2000);
+  EXPECT_EQ(second.current()->max_connections, 7);
+  EXPECT_EQ(second.fixed().message_max_bytes, Config{}.message_max_bytes);
+  EXPECT_EQ(world.controller->image()->overrides(ResourceType::group, "g")->at("consumer.session.timeout.ms"), "46000");
 }
 
 // Random work, small snapshots, a crash at a random disk operation: what was answered is there, and at most the one

@@ -1,6 +1,9 @@
 #include "coordinator/metadata/describe_configs.hpp"
 
+#include "base/group_config.hpp"
 #include "base/topic_config.hpp"
+#include "coordinator/metadata/config_target.hpp"
+#include "coordinator/metadata/logger_configs.hpp"
 #include "coordinator/metadata/plan_parts.hpp"
 #include "coordinator/metadata/topic_name.hpp"
 
@@ -38,7 +41,9 @@ void add_configs(Result& result, const DescribeConfigsRequest& request,
     entry.config_source = static_cast<std::int8_t>(config.source);
     entry.is_sensitive = config.sensitive;
     entry.config_type = static_cast<std::int8_t>(config.type);
-    entry.documentation = request.include_documentation ? std::optional<protocol::Text>{config.doc} : std::nullopt;
+    // The real node tells the empty words about a logger to everybody.
+    const bool documented = request.include_documentation || config.source == ConfigSource::logger;
+    entry.documentation = documented ? std::optional<protocol::Text>{config.doc} : std::nullopt;
     for (const auto& synonym : config.synonyms) {
       if (request.include_synonyms) {
         entry.synonyms.push_back({.name = synonym.name,
@@ -48,6 +53,28 @@ void add_configs(Result& result, const DescribeConfigsRequest& request,
       }
     }
   }
+}
+
+Refusal invalid(std::string text) {
+  return {ErrorCode::invalid_request, std::move(text)};
+}
+
+// Kafka's defaults, which every subscription has that nobody has made. This broker collects no metrics of clients, so
+// nobody can make one.
+std::vector<DescribedConfig> describe_client_metrics() {
+  const auto one = [](std::string name, std::string value, ConfigType type, std::string doc) {
+    return DescribedConfig{.name = std::move(name),
+                           .value = std::move(value),
+                           .source = ConfigSource::default_value,
+                           .type = type,
+                           .read_only = false,
+                           .sensitive = false,
+                           .synonyms = {},
+                           .doc = std::move(doc)};
+  };
+  return {one("interval.ms", "300000", ConfigType::int32, "pause between two pushes of a client"),
+          one("match", "", ConfigType::list, "which clients push"),
+          one("metrics", "", ConfigType::list, "which metrics are pushed, by the beginning of their names")};
 }
 
 std::optional<Refusal> describe_one(const MetadataImage& image, const Config& broker, const Identity& identity,
@@ -68,21 +95,35 @@ std::optional<Refusal> describe_one(const MetadataImage& image, const Config& br
     }
     case ResourceType::broker:
       if (name.empty()) {
-        return std::nullopt;  // only defaults of all brokers that somebody set, and there are none
+        add_configs(result, request, resource, broker.describe_for_all());
+        return std::nullopt;
       }
-      if (name != std::to_string(identity.node_id)) {
-        return Refusal{ErrorCode::invalid_request, "This is broker " + std::to_string(identity.node_id) +
-                                                       "; it knows no configs of broker '" + std::string{name} + "'."};
+      if (auto why = refuse_node(identity, name)) {
+        return invalid(std::move(*why));
       }
       add_configs(result, request, resource, broker.describe());
       return std::nullopt;
     case ResourceType::broker_logger:
+      if (auto why = refuse_node(identity, name)) {
+        return invalid(std::move(*why));
+      }
+      add_configs(result, request, resource, describe_loggers());
+      return std::nullopt;
     case ResourceType::client_metrics:
+      if (name.empty()) {
+        return invalid("A subscription to metrics of clients has a name.");
+      }
+      add_configs(result, request, resource, describe_client_metrics());
+      return std::nullopt;
     case ResourceType::group:
-      return Refusal{ErrorCode::invalid_request, "This broker does not serve configs of this kind of resource yet."};
+      if (name.empty()) {
+        return invalid("A group has a name.");
+      }
+      add_configs(result, request, resource,
+                  describe_group_config(*image.overrides(ResourceType::group, name), broker));
+      return std::nullopt;
   }
-  return Refusal{ErrorCode::invalid_request,
-                 "There is no resource type " + std::to_string(resource.resource_type) + "."};
+  return invalid("There is no resource type " + std::to_string(resource.resource_type) + ".");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// DescribeConfigs: what a topic or this broker is configured with, value by value, and where each value comes from.
-// Pure; built from the tables in base/ and the newest image.
+// DescribeConfigs: what topics, brokers, loggers and groups are configured with, value by value, and where each value
+// comes from. Pure, but for the level of the log; built from the tables in base/ and the newest image.
 #pragma once
 
 #include <vector>
@@ -13,6 +13,7 @@
 namespace weir::metadata {
 
 // The whole answer: one result for each resource, with an error where this node does not serve it.
+// `broker` is the effective configuration.
 protocol::DescribeConfigsResponse describe_configs(const MetadataImage& image, const Config& broker,
                                                    const Identity& identity,
                                                    const protocol::DescribeConfigsRequest& request);

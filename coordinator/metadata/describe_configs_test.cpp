@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/logging.hpp"
 #include "base/topic_config.hpp"
 #include "coordinator/metadata/image_builder.hpp"
 #include "coordinator/metadata/plan.hpp"
@@ -89,14 +90,45 @@ TEST_F(DescribeConfigsTest, ABrokerDescribesItselfAndNoOther) {
   EXPECT_TRUE(describe(4, "").configs.empty());
 }
 
+TEST_F(DescribeConfigsTest, WhatIsSetForAllBrokersIsToldAloneAndAsTheDefaultOfEach) {
+  broker_ = Config{}.with_dynamic({{"message.max.bytes", "77"}}, {});
+  const auto all = describe(4, "", std::nullopt, true);
+  ASSERT_EQ(all.configs.size(), 1U);
+  EXPECT_EQ(all.configs[0].value, protocol::Text{"77"});
+  EXPECT_EQ(all.configs[0].config_source, 3);
+  ASSERT_EQ(all.configs[0].synonyms.size(), 1U);
+  EXPECT_EQ(describe(4, "1", {{"message.max.bytes"}}).configs.at(0).config_source, 3);
+  EXPECT_EQ(describe(2, "t", {{"max.message.bytes"}}).configs.at(0).config_source, 3);
+}
+
+TEST_F(DescribeConfigsTest, TheOneLoggerTellsTheLevelInKafkasWords) {
+  const auto before = log_level();
+  set_log_level(LogLevel::warn);
+  const auto told = describe(8, "1", std::nullopt, true);
+  set_log_level(before);
+  ASSERT_EQ(told.configs.size(), 1U);
+  EXPECT_EQ(told.configs[0].name, protocol::Text{"root"});
+  EXPECT_EQ(told.configs[0].value, protocol::Text{"WARN"});
+  EXPECT_EQ(told.configs[0].config_source, 6);
+  EXPECT_EQ(told.configs[0].config_type, 0);
+  EXPECT_EQ(told.configs[0].documentation, protocol::Text{});
+  EXPECT_EQ(describe(8, "9").error_code, 42);
+  EXPECT_EQ(describe(8, "").error_code, 42);
+}
+
+TEST_F(DescribeConfigsTest, AGroupNeedNotExistToHaveConfigs) {
+  EXPECT_EQ(describe(32, "nobody").configs.size(), 21U);
+  EXPECT_EQ(describe(32, "nobody", {{"consumer.session.timeout.ms"}}).configs.at(0).config_source, 5);
+  EXPECT_EQ(describe(32, "").error_code, 42);
+  EXPECT_EQ(describe(16, "nobody").configs.size(), 3U);
+  EXPECT_EQ(describe(16, "").error_code, 42);
+}
+
 TEST_F(DescribeConfigsTest, OtherResourcesAreRefused) {
   EXPECT_EQ(describe(2, "unknown").error_code, 3);
   EXPECT_EQ(describe(2, "bad name").error_code, 17);
-  for (const std::int8_t type : {std::int8_t{8}, std::int8_t{16}, std::int8_t{32}, std::int8_t{99}}) {
-    const auto result = describe(type, "1");
-    EXPECT_EQ(result.error_code, 42) << int{type};
-    EXPECT_TRUE(result.configs.empty());
-  }
+  EXPECT_EQ(describe(99, "1").error_code, 42);
+  EXPECT_TRUE(describe(99, "1").configs.empty());
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include <set>
 
 #include "base/topic_config.hpp"
+#include "coordinator/metadata/config_operation.hpp"
+#include "coordinator/metadata/config_target.hpp"
+#include "coordinator/metadata/logger_configs.hpp"
 #include "coordinator/metadata/plan.hpp"
 #include "coordinator/metadata/plan_parts.hpp"
 #include "protocol/gen/config_record.hpp"
@@ -41,16 +44,6 @@ std::optional<std::string> refuse_overrides(const ConfigOverrides& overrides, co
 
 namespace {
 
-enum class ConfigOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
-
-std::string joined_list(const std::vector<std::string>& items) {
-  std::string text;
-  for (const auto& item : items) {
-    text += (text.empty() ? "" : ",") + item;
-  }
-  return text;
-}
-
 // What `operation` makes of a list that reads `before`.
 std::string changed_list(ConfigOperation operation, std::string_view before, std::string_view value) {
   auto items = split_list(before);
@@ -65,43 +58,9 @@ std::string changed_list(ConfigOperation operation, std::string_view before, std
   return joined_list(items);
 }
 
-// What the topic has where it overrides nothing.
-std::string inherited(const ConfigRow& row, const Config& broker) {
-  for (auto& described : describe_topic_config({}, broker)) {
-    if (described.name == row.name) {
-      return std::move(described.value).value_or("");
-    }
-  }
-  return {};
-}
-
-// A resource that this node can change the configs of: a topic that exists. Kafka's own words for the others differ by
-// type; what counts for a client is that nothing changed.
-std::optional<Refusal> refuse_resource(const PlanInput& in, std::int8_t type, std::string_view name) {
-  switch (static_cast<ResourceType>(type)) {
-    case ResourceType::topic:
-      if (name.empty()) {
-        return Refusal{ErrorCode::invalid_request, "The name of a topic is not empty."};
-      }
-      if (in.image.find_topic(name) == nullptr) {
-        return Refusal{ErrorCode::unknown_topic_or_partition, "There is no topic of this name."};
-      }
-      return std::nullopt;
-    case ResourceType::broker:
-      return Refusal{ErrorCode::invalid_request,
-                     "Broker configs cannot be changed while the broker runs; set them in its config file."};
-    case ResourceType::broker_logger:
-    case ResourceType::client_metrics:
-    case ResourceType::group:
-      return Refusal{ErrorCode::invalid_request, "This broker does not serve configs of this kind of resource yet."};
-  }
-  return Refusal{ErrorCode::invalid_request, "There is no resource type " + std::to_string(type) + "."};
-}
-
-// Records for what differs between two states of one topic's overrides.
-void add_differences(RecordList& records, const std::string& topic, const ConfigOverrides& before,
+// Records for what differs between two states of one resource's overrides.
+void add_differences(RecordList& records, const ConfigResource& resource, const ConfigOverrides& before,
                      const ConfigOverrides& after) {
-  const ConfigResource resource{ResourceType::topic, topic};
   for (const auto& [name, value] : after) {
     const auto old = before.find(name);
     if (old == before.end() || old->second != value) {
@@ -117,43 +76,43 @@ void add_differences(RecordList& records, const std::string& topic, const Config
 
 using IncrementalResource = protocol::IncrementalAlterConfigsRequest::AlterConfigsResource;
 
-std::optional<Refusal> apply_operation(const PlanInput& in, std::int8_t code, const std::string& name,
-                                       const std::optional<protocol::Text>& value, ConfigOverrides& overrides) {
+std::optional<Refusal> apply_operation(const PlanInput& in, const ConfigTarget& target, std::int8_t code,
+                                       const std::string& name, const std::optional<protocol::Text>& value,
+                                       ConfigOverrides& overrides) {
   const auto operation = static_cast<ConfigOperation>(code);
   if (code < 0 || operation > ConfigOperation::subtract) {
     return Refusal{ErrorCode::invalid_request, "There is no config operation " + std::to_string(code) + "."};
-  }
-  if (operation != ConfigOperation::remove && !value) {
-    return Refusal{ErrorCode::invalid_request, "Config " + name + " has no value."};
-  }
-  const auto* row = find_topic_config_row(name);
-  if (row == nullptr) {
-    return Refusal{ErrorCode::invalid_config, "There is no topic config " + name + "."};
   }
   if (operation == ConfigOperation::remove) {
     overrides.erase(name);
     return std::nullopt;
   }
+  if (!value) {
+    return Refusal{ErrorCode::invalid_request, "Config " + name + " has no value."};
+  }
   auto text = value->str();
   if (operation != ConfigOperation::set) {
-    if (row->type != ConfigType::list) {
+    const auto* row = row_of(target, name);
+    if (row == nullptr || row->type != ConfigType::list) {
       return Refusal{ErrorCode::invalid_config, "Config " + name + " is not a list; it can only be set or removed."};
     }
     const auto now = overrides.find(name);
-    text = changed_list(operation, now != overrides.end() ? now->second : inherited(*row, in.settings.broker()), text);
+    text = changed_list(operation, now != overrides.end() ? now->second : inherited_list(in, target, *row), text);
   }
   overrides[name] = std::move(text);
   return std::nullopt;
 }
 
-// The new overrides of one topic, or why not.
-std::optional<Refusal> change(const PlanInput& in, const IncrementalResource& resource, ConfigOverrides& overrides) {
+// The new overrides of one resource, or why not.
+std::optional<Refusal> change(const PlanInput& in, const ConfigTarget& target, const IncrementalResource& resource,
+                              ConfigOverrides& overrides) {
   const auto twice = duplicate_keys(resource.configs, [](const auto& config) { return config.name.view(); });
   if (!twice.empty()) {
     return Refusal{ErrorCode::invalid_request, "Config " + std::string{*twice.begin()} + " is named more than once."};
   }
   for (const auto& config : resource.configs) {
-    if (auto refusal = apply_operation(in, config.config_operation, config.name.str(), config.value, overrides)) {
+    if (auto refusal =
+            apply_operation(in, target, config.config_operation, config.name.str(), config.value, overrides)) {
       return refusal;
     }
   }
@@ -161,7 +120,7 @@ std::optional<Refusal> change(const PlanInput& in, const IncrementalResource& re
 }
 
 // AlterConfigs: what is named is all there is from now on.
-std::optional<Refusal> change(const PlanInput& /*in*/,
+std::optional<Refusal> change(const PlanInput& /*in*/, const ConfigTarget& /*target*/,
                               const protocol::AlterConfigsRequest::AlterConfigsResource& resource,
                               ConfigOverrides& overrides) {
   overrides.clear();
@@ -178,6 +137,35 @@ std::optional<Refusal> change(const PlanInput& /*in*/,
   return std::nullopt;
 }
 
+// A logger's level is no metadata: what is asked is only checked here, and the handler sets it.
+std::optional<Refusal> refuse_logger(const PlanInput& in, const IncrementalResource& resource) {
+  return refuse_logger_change(in.identity, resource);
+}
+std::optional<Refusal> refuse_logger(const PlanInput& /*in*/,
+                                     const protocol::AlterConfigsRequest::AlterConfigsResource& /*resource*/) {
+  return Refusal{ErrorCode::invalid_request, "The levels of loggers are changed by IncrementalAlterConfigs only."};
+}
+
+template <class Resource>
+std::optional<Refusal> plan_one(const PlanInput& in, const Resource& resource, RecordList& records) {
+  if (resource.resource_type == static_cast<std::int8_t>(ResourceType::broker_logger)) {
+    return refuse_logger(in, resource);
+  }
+  ConfigTarget target;
+  if (auto refusal = find_target(in, resource.resource_type, resource.resource_name.view(), target)) {
+    return refusal;
+  }
+  auto after = *target.before;
+  if (auto refusal = change(in, target, resource, after)) {
+    return refusal;
+  }
+  if (auto refusal = refuse_result(in, target, after)) {
+    return refusal;
+  }
+  add_differences(records, target.resource, *target.before, after);
+  return std::nullopt;
+}
+
 template <class Response, class Request>
 Plan<Response> plan_alter(const PlanInput& in, const Request& request) {
   Plan<Response> plan;
@@ -191,24 +179,9 @@ Plan<Response> plan_alter(const PlanInput& in, const Request& request) {
     result.error_message.reset();
     if (duplicates.contains({resource.resource_type, resource.resource_name.view()})) {
       refuse(result, {ErrorCode::invalid_request, "The request names this resource more than once."});
-      continue;
-    }
-    if (auto refusal = refuse_resource(in, resource.resource_type, resource.resource_name.view())) {
+    } else if (auto refusal = plan_one(in, resource, plan.records)) {
       refuse(result, std::move(*refusal));
-      continue;
     }
-    const auto name = resource.resource_name.str();
-    const auto before = in.image.find_topic(name)->overrides;
-    auto after = *before;
-    if (auto refusal = change(in, resource, after)) {
-      refuse(result, std::move(*refusal));
-      continue;
-    }
-    if (auto why = refuse_overrides(after, in.settings.broker())) {
-      refuse(result, {ErrorCode::invalid_config, std::move(*why)});
-      continue;
-    }
-    add_differences(plan.records, name, *before, after);
   }
   return plan;
 }

@@ -158,7 +158,7 @@ protocol::CreateTopicsResponse::CreatableTopicResult create_one(const PlanInput&
     }
     overrides[config.name.str()] = config.value->str();  // of two with one name the last counts
   }
-  if (auto why = refuse_overrides(overrides, in.settings.broker())) {
+  if (auto why = refuse_overrides(overrides, *in.settings.broker())) {
     return refuse_with({ErrorCode::invalid_config, std::move(*why)});
   }
   const bool manual = !topic.assignments.empty();
@@ -180,7 +180,7 @@ protocol::CreateTopicsResponse::CreatableTopicResult create_one(const PlanInput&
   result.topic_id = maker.make(records, name, partitions, overrides);
   result.num_partitions = partitions;
   result.replication_factor = static_cast<std::int16_t>(replication);
-  result.configs = created_topic_configs(overrides, in.settings.broker());
+  result.configs = created_topic_configs(overrides, *in.settings.broker());
   return result;
 }
 

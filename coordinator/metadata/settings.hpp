@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
+#include "base/effective_config.hpp"
 #include "base/unique_function.hpp"
 #include "coordinator/metadata/image.hpp"
 
@@ -26,9 +26,13 @@ struct ControllerSettings {
   std::int64_t snapshot_after_bytes = 4 << 20;  // log bytes since the last snapshot
   std::vector<BrokerEndpoint> endpoints = {};   // as advertised; told in the broker's registration
   std::string rack = {};                        // broker.rack, "" for none
-  const Config* config = nullptr;               // outlives the controller; null: all defaults
-  [[nodiscard]] const Config& broker() const {
-    static const Config kDefaults;
+  EffectiveConfig* config = nullptr;            // outlives the controller, which changes it; null: all defaults
+  [[nodiscard]] std::shared_ptr<const Config> broker() const { return owner().current(); }
+  [[nodiscard]] const Config& fixed() const { return owner().fixed(); }
+
+ private:
+  [[nodiscard]] const EffectiveConfig& owner() const {
+    static const EffectiveConfig kDefaults{Config{}};
     return config != nullptr ? *config : kDefaults;
   }
 };

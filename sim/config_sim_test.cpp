@@ -1,0 +1,143 @@
+// Configs that are set while the broker runs: they act at once, and a crash does not take them away.
+#include <gtest/gtest.h>
+
+#include "base/logging.hpp"
+#include "protocol/errors.hpp"
+#include "protocol/gen/describe_configs.hpp"
+#include "protocol/gen/incremental_alter_configs.hpp"
+#include "protocol/gen/produce.hpp"
+#include "protocol/record.hpp"
+#include "sim/sim_producer.hpp"
+
+namespace weir::sim {
+namespace {
+using namespace protocol;
+
+const SimTopic kTopic{"orders", 1};
+constexpr std::int8_t kTopicConfigs = 2;
+constexpr std::int8_t kBrokerConfigs = 4;
+constexpr std::int8_t kLoggerConfigs = 8;
+
+class ConfigSim : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(world.start_broker()) << world.why();
+    ASSERT_TRUE(create_topic(world, kTopic));
+    connect();
+  }
+  void connect() {
+    auto opened = world.connect();
+    ASSERT_TRUE(opened);
+    connection = *opened;
+  }
+  void crash_and_restart() {
+    world.crash(CrashMode::power_cut);
+    ASSERT_TRUE(world.start_broker()) << world.why();
+    connect();
+  }
+  // nullopt for `value` deletes it.
+  int set(std::int8_t type, const std::string& resource_name, const std::string& name,
+          const std::optional<std::string>& value, bool validate_only = false) {
+    IncrementalAlterConfigsRequest request;
+    request.validate_only = validate_only;
+    auto& resource = request.resources.emplace_back();
+    resource.resource_type = type;
+    resource.resource_name = resource_name;
+    resource.configs.push_back({.name = name,
+                                .config_operation = static_cast<std::int8_t>(value ? 0 : 1),
+                                .value = value ? std::optional<Text>{*value} : std::nullopt,
+                                .unknown_tags = {}});
+    const auto answer =
+        world.call<IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse>(*connection, request);
+    return answer ? answer->response.responses.at(0).error_code : -7;
+  }
+  std::string described(std::int8_t type, const std::string& resource_name, const std::string& name) {
+    DescribeConfigsRequest request;
+    auto& resource = request.resources.emplace_back();
+    resource.resource_type = type;
+    resource.resource_name = resource_name;
+    resource.configuration_keys.emplace().emplace_back(name);
+    const auto answer = world.call<DescribeConfigsRequest, DescribeConfigsResponse>(*connection, request);
+    if (!answer || answer->response.results.at(0).configs.size() != 1) {
+      return "absent";
+    }
+    const auto& config = answer->response.results[0].configs[0];
+    return (config.value ? config.value->str() : "null") + " from " + std::to_string(config.config_source);
+  }
+  int produce(std::size_t size_bytes) {
+    const std::string value(size_bytes, 'x');
+    RecordBatchBuilder builder{BatchOptions{}};
+    builder.append({.value = as_bytes(std::string_view{value}), .timestamp = 1'700'000'000'000});
+    ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
+    auto& topic = request.topic_data.emplace_back();
+    topic.name = kTopic.name;
+    topic.partition_data.push_back(
+        {.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
+    auto answer = std::make_shared<std::optional<Result<client::Answered<ProduceResponse>>>>();
+    connection->call_version<ProduceRequest, ProduceResponse>(
+        request, 12, [answer](Result<client::Answered<ProduceResponse>> got) { *answer = std::move(got); });
+    world.run_until([&] { return answer->has_value(); }, World::kPatienceMs);
+    return answer->has_value() && **answer ? (**answer)->response.responses.at(0).partition_responses.at(0).error_code
+                                           : -7;
+  }
+
+  World world{11};
+  std::shared_ptr<client::Connection> connection;
+};
+
+TEST_F(ConfigSim, ADefaultOfAllTopicsActsAtOnceAndSurvivesACrash) {
+  EXPECT_EQ(produce(2000), 0);
+  EXPECT_EQ(set(kBrokerConfigs, "", "message.max.bytes", "1000", true), 0);
+  EXPECT_EQ(produce(2000), 0) << "only asked whether it might";
+  EXPECT_EQ(set(kBrokerConfigs, "", "message.max.bytes", "1000"), 0);
+  EXPECT_EQ(produce(2000), wire(ErrorCode::message_too_large));
+  EXPECT_EQ(described(kTopicConfigs, kTopic.name, "max.message.bytes"), "1000 from 3");
+  crash_and_restart();
+  EXPECT_EQ(produce(2000), wire(ErrorCode::message_too_large));
+  EXPECT_EQ(described(kBrokerConfigs, "1", "message.max.bytes"), "1000 from 3");
+  EXPECT_EQ(set(kBrokerConfigs, "1", "message.max.bytes", "3000"), 0) << "this broker's own wins";
+  EXPECT_EQ(produce(2000), 0);
+  EXPECT_EQ(set(kTopicConfigs, kTopic.name, "max.message.bytes", "1500"), 0) << "the topic's own wins over both";
+  EXPECT_EQ(produce(2000), wire(ErrorCode::message_too_large));
+  EXPECT_EQ(set(kTopicConfigs, kTopic.name, "max.message.bytes", std::nullopt), 0);
+  EXPECT_EQ(set(kBrokerConfigs, "1", "message.max.bytes", std::nullopt), 0);
+  EXPECT_EQ(set(kBrokerConfigs, "", "message.max.bytes", std::nullopt), 0);
+  EXPECT_EQ(produce(2000), 0);
+  EXPECT_EQ(described(kBrokerConfigs, "1", "message.max.bytes"), "1048588 from 5");
+}
+
+TEST_F(ConfigSim, RetentionOfAllTopicsReachesTheLog) {
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_EQ(produce(600'000), 0);
+  }
+  const auto id = world.broker().services().controller.image()->find_topic(std::string_view{kTopic.name})->id;
+  const auto partition = world.broker().services().log.find({id, 0});
+  constexpr Millis kLongerThanTheCheck = 400'000;
+  const auto begins_later = [&] { return partition->log_start() > Offset{0}; };
+  EXPECT_EQ(set(kBrokerConfigs, "", "log.retention.ms", "-1"), 0);
+  EXPECT_FALSE(world.run_until(begins_later, kLongerThanTheCheck));
+  connect();
+  EXPECT_EQ(set(kBrokerConfigs, "", "log.retention.bytes", "1"), 0);
+  EXPECT_TRUE(world.run_until(begins_later, kLongerThanTheCheck));
+}
+
+TEST_F(ConfigSim, TheBoundOfConnectionsMovesWhileTheBrokerRuns) {
+  EXPECT_EQ(set(kBrokerConfigs, "1", "max.connections", "1"), 0);
+  const auto refused = world.connect();
+  ASSERT_TRUE(!refused || world.run_until([&] { return (*refused)->closed(); }, 1000));
+  EXPECT_EQ(set(kBrokerConfigs, "1", "max.connections", "2"), 0);
+  const auto accepted = world.connect();
+  ASSERT_TRUE(accepted);
+  EXPECT_FALSE(world.run_until([&] { return (*accepted)->closed(); }, 1000));
+}
+
+TEST_F(ConfigSim, TheLevelOfTheLogIsALogger) {
+  const auto before = log_level();
+  EXPECT_EQ(set(kLoggerConfigs, "1", "root", "ERROR"), 0);
+  EXPECT_EQ(described(kLoggerConfigs, "1", "root"), "ERROR from 6");
+  EXPECT_EQ(log_level(), LogLevel::error);
+  set_log_level(before);
+}
+
+}  // namespace
+}  // namespace weir::sim
