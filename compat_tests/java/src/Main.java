@@ -18,6 +18,9 @@ public final class Main {
     Support.test("admin_groups", AdminTests::groups);
     Support.test("admin_offsets_and_delete_records", AdminTests::offsetsAndDeleteRecords);
     Support.test("admin_log_dirs", AdminTests::logDirs);
+    Support.test("admin_broker_configs", ConfigTests::brokers);
+    Support.test("admin_group_configs", ConfigTests::groups);
+    Support.test("admin_loggers", ConfigTests::loggers);
   }
 
   public static void main(String[] arguments) throws Exception {
