@@ -17,6 +17,7 @@ LEFT_ALONE = {
     "ValidateOnly", "validateOnly",
     "GroupId", "GroupsNames", "Key", "CoordinatorKeys",  # the group without a name is everybody's
     "ClusterId", "NodeId",
+    "MaxBytes", "PartitionMaxBytes",  # below 0 Kafka fails by an exception
     "Protocols", "IsolationLevel",  # named twice, or unknown: Kafka fails by an exception, or never answers
 }
 _EDGES = {"bool": (True, False), "int8": (0, 1, -1, 5, 127), "int16": (0, 1, -1, 5, 32_767), "int32": (0, 1, -1, 2, 7, 2**31 - 1, -2**31),
