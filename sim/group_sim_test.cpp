@@ -109,8 +109,11 @@ class GroupSim : public testing::Test {
     topic.partitions.push_back({.partition_index = 1, .committed_offset = offset, .committed_metadata = "m"});
     topic.partitions.push_back({.partition_index = 99, .committed_offset = offset});
     const auto answer = versioned<OffsetCommitResponse>(world, *connection, request, 9);
-    EXPECT_EQ(answer.topics.at(0).partitions.at(1).error_code, wire(ErrorCode::unknown_topic_or_partition));
-    return answer.topics.at(0).partitions.at(0).error_code;
+    // As in Kafka, what is refused comes before what went to the group.
+    const auto& partitions = answer.topics.at(0).partitions;
+    EXPECT_EQ(partitions.at(0).partition_index, 99);
+    EXPECT_EQ(partitions.at(0).error_code, wire(ErrorCode::unknown_topic_or_partition));
+    return partitions.at(1).error_code;
   }
 
   // -2: the coordinator says it cannot answer yet.
