@@ -1,7 +1,7 @@
 // SegmentFiles: where the files of segments come from and where they go. Buffered mode: a new file grows with what is
 // written to it, and a removed one is unlinked. Direct mode: a file has its whole size from the beginning; a removed
 // one goes to pool/ and is used again, so that its blocks were written before: a sync then writes no metadata of the
-// file system (measured in docs/DURABILITY.md). Old bytes in it never pass for entries: each life has a new seed.
+// file system. Old bytes in it never pass for entries: each life has a new seed.
 //
 // Owner: SegmentKeeper. open() before the roles start; make() and zero_ahead() in its jobs, one at a time; retire() in
 // any task on the pool. All block.
