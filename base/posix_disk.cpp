@@ -70,7 +70,7 @@ Result<std::int64_t> volume_bytes(const std::string& path, bool free_only) {
 
 class PosixFile final : public File {
  public:
-  explicit PosixFile(int descriptor) : descriptor_(descriptor) {}
+  PosixFile(int descriptor, bool is_direct) : descriptor_(descriptor), is_direct_(is_direct) {}
 
   Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) override {
     std::array<iovec, kPartsMax> pieces;
@@ -121,10 +121,11 @@ class PosixFile final : public File {
       if (read < 0) {
         return error_of(errno);
       }
-      if (read == 0) {
+      got += static_cast<std::size_t>(read);
+      // A direct read that ends inside a block has met the end of the file, and may not go on from there.
+      if (read == 0 || (is_direct_ && read % kDirectAlignment != 0)) {
         break;
       }
-      got += static_cast<std::size_t>(read);
     }
     return got;
   }
@@ -181,6 +182,7 @@ class PosixFile final : public File {
 
  private:
   Descriptor descriptor_;
+  const bool is_direct_;
 };
 
 class PosixLock final : public DiskLock {
@@ -216,7 +218,7 @@ Result<std::shared_ptr<File>> PosixDisk::open(const std::string& path, OpenOptio
   if (options.jumping) {
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM));  // without it: only slower
   }
-  return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor));
+  return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, options.direct));
 }
 
 Result<void> PosixDisk::rename(const std::string& from, const std::string& to) {

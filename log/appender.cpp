@@ -203,6 +203,9 @@ bool Appender::do_append(Append& request) {
       return true;
     case SequenceVerdict::stale_epoch: refuse(request, {Errc::stale_epoch, request.facts.producer_epoch}); return true;
   }
+  if (partition.role.created_copies_due > 0 && !put_created_copy(partition)) {
+    return false;
+  }
   if (!make_room(entry_bytes)) {
     return false;
   }
@@ -363,15 +366,36 @@ bool Appender::put_control_entry(LocalPartition partition, const Payload& payloa
   return true;
 }
 
+bool Appender::put_created_entry(const LogPartition& partition, LeaderEpoch epoch) {
+  const auto& key = partition.key();
+  return put_control_entry(partition.local(), PartitionCreatedPayload{key.topic_id, key.index, epoch, {0}, 0});
+}
+
+// Without its created entry nothing of a partition can be recovered: the next deltas and segments have its state, until
+// then copies in other blocks stand by.
+bool Appender::put_created_copy(LogPartition& partition) {
+  auto& role = partition.role;
+  const auto block = image_.tail().value / kDirectAlignment;
+  if (block == role.created_copy_block) {
+    return true;
+  }
+  if (!put_created_entry(partition, partition.leader_epoch())) {
+    return false;
+  }
+  role.created_copy_block = block;
+  --role.created_copies_due;
+  return true;
+}
+
 bool Appender::put_created(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
   if (is_read_only()) {
     return true;  // it exists in the image of the metadata; the next start creates it again
   }
-  const auto& key = partition->key();
-  if (!put_control_entry(partition->local(), PartitionCreatedPayload{key.topic_id, key.index, epoch, {0}, 0})) {
+  if (!put_created_entry(*partition, epoch)) {
     return false;
   }
   partition->role.created = true;
+  partition->role.created_copies_due = 2;
   live_.emplace(partition->local(), partition);
   next_local_ = std::max(next_local_, partition->local() + 1U);
   mark_changed(partition);

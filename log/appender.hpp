@@ -114,6 +114,8 @@ class Appender {
   void begin_bytes();
   void close_group(bool pad);
   void put_zeros(std::size_t count);
+  bool put_created_entry(const LogPartition& partition, LeaderEpoch epoch);
+  bool put_created_copy(LogPartition& partition);
   template <class Payload>
   bool put_control_entry(LocalPartition partition, const Payload& payload);
   void mark_changed(const std::shared_ptr<LogPartition>& partition);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 
 #include "base/logging.hpp"
 #include "base/posix_disk.hpp"
@@ -86,6 +87,126 @@ TEST_P(Damage, EveryFlippedByteOfABatchAndOfItsHeaderHidesThatBatchAndNoOther) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallAndLarge, Damage, testing::Values(100, 5'000, 40'000));
+
+// Damage in the segment that a start has to scan, at any place: entries of the log itself (states, created partitions,
+// groups) and the file's header included.
+class DamageBeforeAScan : public testing::TestWithParam<IoMode> {
+ protected:
+  static constexpr int kPartitions = 3;
+  static constexpr int kEach = 8;
+  static constexpr std::int64_t kPage = 4096;
+  // Each record is a synced group of its own, in the second segment; the first one is sealed.
+  void write_and_kill() {
+    test.emplace(77);
+    test->options.io = GetParam();
+    ASSERT_TRUE(test->start());
+    for (int i = 0; i < 3; ++i) {
+      test->create(9, i);
+      test->append_now(test->find(9, i), {.values = {std::string(400'000, '.')}});
+    }
+    for (int i = 0; i < kPartitions; ++i) {
+      test->create(1, i);
+    }
+    for (int i = 0; i < kPartitions * kEach; ++i) {
+      test->append_now(test->find(1, i % kPartitions), {.values = {value_of(i)}});
+    }
+    // Damage in the last group cannot be told from a torn tail: nothing of it is asked for.
+    test->append_now(test->find(9, 2), {.values = {"the end"}});
+    test->crash(sim::CrashMode::process_death);
+    file = *read_file(test->disk, segment_path(2), 1LL << 30);
+  }
+  static std::string value_of(int number) {
+    auto value = "<" + std::to_string(number) + ">";
+    value.resize(3'000, static_cast<char>('a' + number));
+    return value;
+  }
+  // Numbers of the records whose entry has a byte in [from, to) of the file.
+  std::set<int> touched(std::int64_t from, std::int64_t to) const {
+    constexpr std::int64_t kHeaders = 32 + 61 + 8;
+    std::set<int> numbers;
+    for (int i = 0; i < kPartitions * kEach; ++i) {
+      const auto at = static_cast<std::int64_t>(as_text(file).find(value_of(i)));
+      if (at - kHeaders < to && from < at + 3'000 + 16) {
+        numbers.insert(i);
+      }
+    }
+    return numbers;
+  }
+  // Pages with the header, the state, and from the created entries of the partitions on.
+  std::vector<std::int64_t> pages_of_interest() const {
+    const auto first = static_cast<std::int64_t>(as_text(file).find(value_of(0))) / kPage;
+    const auto last = static_cast<std::int64_t>(as_text(file).find(value_of(kPartitions * kEach - 1))) / kPage;
+    std::vector<std::int64_t> pages{0, 1};
+    for (auto page = std::max<std::int64_t>(2, first - kPartitions - 1); page <= last; ++page) {
+      pages.push_back(page);
+    }
+    return pages;
+  }
+  void write(std::int64_t at, Bytes bytes) {
+    const auto opened = *test->disk.open(segment_path(2), {});
+    ASSERT_TRUE(opened->write_at(at, {&bytes, 1}));
+    ASSERT_TRUE(opened->sync());
+  }
+  // The start serves all but what was touched.
+  void expect_all_but(std::set<int> gone) {
+    ASSERT_TRUE(test->start());
+    std::set<int> seen;
+    for (int i = 0; i < kPartitions; ++i) {
+      const auto records = test->read_all(*test->find(1, i));
+      ASSERT_TRUE(records) << to_string(records.error());
+      for (const auto& record : *records) {
+        const auto number = std::stoi(record.value.substr(1));
+        EXPECT_EQ(record.value, value_of(number));
+        EXPECT_EQ(record.offset.value, number / kPartitions);
+        EXPECT_TRUE(seen.insert(number).second);
+      }
+    }
+    for (int i = 0; i < kPartitions * kEach; ++i) {
+      EXPECT_EQ(seen.contains(i), !gone.contains(i)) << "record " << i;
+    }
+    EXPECT_EQ(test->read_all(*test->find(9, 0))->size(), 1U) << "the sealed segment is not concerned";
+  }
+  std::optional<TestLog> test;
+  std::vector<std::byte> file;
+};
+
+TEST_P(DamageBeforeAScan, AFlippedByteCostsAtMostTheBatchThatItIsIn) {
+  write_and_kill();
+  for (const auto page : pages_of_interest()) {
+    for (std::int64_t in_page = 0; in_page < kPage; in_page += in_page < 400 ? 53 : 1201) {
+      const auto at = page * kPage + in_page;
+      SCOPED_TRACE("byte " + std::to_string(at));
+      write_and_kill();
+      const std::array<std::byte, 1> flipped{file[static_cast<std::size_t>(at)] ^ std::byte{0x12}};
+      write(at, flipped);
+      expect_all_but(touched(at, at + 1));
+    }
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
+TEST_P(DamageBeforeAScan, AZeroedOrSwappedPageCostsWhatItHolds) {
+  write_and_kill();
+  for (const auto page : pages_of_interest()) {
+    SCOPED_TRACE("page " + std::to_string(page));
+    const auto at = page * kPage;
+    write_and_kill();
+    write(at, std::vector<std::byte>(kPage));
+    expect_all_but(touched(at, at + kPage));
+    write_and_kill();
+    const auto two = Bytes{file}.subspan(static_cast<std::size_t>(at), 2 * kPage);
+    write(at, two.subspan(kPage));
+    write(at + kPage, two.first(kPage));
+    expect_all_but(touched(at, at + 2 * kPage));
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(BothModes, DamageBeforeAScan, testing::Values(IoMode::buffered, IoMode::direct));
 
 // The same through sendfile, which only real files have.
 TEST(DamageOnARealDisk, ALargeBatchIsCheckedBeforeItIsSentFromItsFile) {

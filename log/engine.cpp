@@ -88,7 +88,12 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   for (auto& snapshot : recovered.without_index) {
     keeper_.seal(std::move(snapshot), true);
   }
-  if (!recovered.open) {
+  if (keeper_.manifest().read_only_cause != 0) {
+    WEIR_LOG(error, "commitlog: read-only, because a write or sync failed before this start ({}). {}",
+             to_string(Error{Errc::disk_failed, keeper_.manifest().read_only_cause}), way_out());
+    appender_.start({std::move(recovered.live), next_local_, nullptr, recovered.tail, 0});
+    appender_.set_read_only();
+  } else if (!recovered.open) {
     auto first = keeper_.prepare_now();
     if (!first && first.error().code != Errc::disk_full) {
       return first.error();
@@ -282,10 +287,16 @@ void CommitLog::Engine::post_writer_resumed() {
   post(runtime_.write, [this] { writer_.resumed(); });
 }
 
+std::string CommitLog::Engine::way_out() const {
+  return "Look at the disk; then stop the broker, run `weir log allow-writes " + options_.folder +
+         "` and start it again";
+}
+
 // What waits in the queue is refused by the log role's next turn.
 void CommitLog::Engine::writer_failed(Error error) {
   if (error.code != Errc::closed) {  // else the simulated process is dead already
-    WEIR_LOG(error, "commitlog: {}: read-only until the next start", to_string(error));
+    WEIR_LOG(error, "commitlog: {}: read-only from now on, after a restart too. {}", to_string(error), way_out());
+    post(runtime_.pool, [this, error] { keeper_.note_failure(error); });
   }
   appender_.bring();
 }

@@ -82,6 +82,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void tell_room();
   bool wait_for_room_on(Executor& on, std::int64_t needed, Task again);
   void found_full(std::int64_t needed);
+  [[nodiscard]] std::string way_out() const;      // of read-only, for the one who reads the log
   [[nodiscard]] std::int64_t file_bytes() const;  // that a new segment takes at once
   void begin_retention();
   void begin_looking();

@@ -73,6 +73,8 @@ class LogPartition final : public Partition {
     OpenIndex* index = nullptr;     // of the segment that is being filled, null if it has no batch there
     std::int64_t record_count = 0;  // data records ever appended
     bool created = false;           // its created entry is in the log
+    int created_copies_due = 0;     // with its next batches, each in another block
+    std::int64_t created_copy_block = -1;
     bool changed_since_delta = false;
   };
   Role role;

@@ -34,6 +34,14 @@ bool change(ManifestState& state, const ReserveSegment& edit) {
   found->second.reserved_end = edit.end;
   return true;
 }
+bool change(ManifestState& state, const KeepSeed& edit) {
+  const auto found = state.segments.find(edit.id);
+  if (found == state.segments.end() || found->second.seed.value != 0) {
+    return false;
+  }
+  found->second.seed = edit.seed;
+  return true;
+}
 bool change(ManifestState& state, const RemoveSegment& edit) {
   return state.segments.erase(edit.id) == 1;
 }
@@ -72,12 +80,19 @@ Result<void> ManifestState::apply(const ManifestEdit& edit) {
   return {};
 }
 
-Result<std::unique_ptr<Manifest>> Manifest::open(Disk& disk, std::string path, std::uint64_t seed) {
+Result<std::unique_ptr<Manifest>> Manifest::create(Disk& disk, std::string path, std::uint64_t seed,
+                                                   ManifestState state) {
   std::unique_ptr<Manifest> manifest{new Manifest{disk, std::move(path), seed}};
-  if (!disk.exists(manifest->path_)) {
-    WEIR_TRY_VOID(manifest->rewrite());
-    return manifest;
+  manifest->state_ = std::move(state);
+  WEIR_TRY_VOID(manifest->rewrite());
+  return manifest;
+}
+
+Result<std::unique_ptr<Manifest>> Manifest::open(Disk& disk, std::string path, std::uint64_t seed) {
+  if (!disk.exists(path)) {
+    return create(disk, std::move(path), seed, {});
   }
+  std::unique_ptr<Manifest> manifest{new Manifest{disk, std::move(path), seed}};
   WEIR_TRY(const auto bytes, read_file(disk, manifest->path_, kFileSizeMax));
   WEIR_TRY(auto content, decode_manifest(bytes));
   manifest->state_ = std::move(content.state);
@@ -127,6 +142,15 @@ Result<void> Manifest::append(std::span<const ManifestEdit> edits) {
   }
   failed_ = false;
   return {};
+}
+
+Result<void> Manifest::mark_read_only(std::int32_t cause) {
+  if (!failed_) {
+    const std::array<ManifestEdit, 1> mark{ReadOnlyMark{cause}};
+    return append(mark);
+  }
+  state_.read_only_cause = cause;
+  return rewrite();
 }
 
 Result<void> Manifest::rewrite() {

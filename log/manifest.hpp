@@ -62,8 +62,14 @@ struct ReserveSegment {
   std::int64_t end = 0;  // file position
   friend bool operator==(const ReserveSegment&, const ReserveSegment&) = default;
 };
+// A copy of what the segment's header says, which every entry's CRC depends on.
+struct KeepSeed {
+  SegmentId id;
+  SegmentSeed seed;
+  friend bool operator==(const KeepSeed&, const KeepSeed&) = default;
+};
 using ManifestEdit = std::variant<AddSegment, SealSegment, RemoveSegment, CleanPoint, NextNumbers, StartOffset,
-                                  ForgetPartition, ReadOnlyMark, ReserveSegment>;
+                                  ForgetPartition, ReadOnlyMark, ReserveSegment, KeepSeed>;
 
 struct SegmentFacts {
   SegmentId id;
@@ -74,6 +80,7 @@ struct SegmentFacts {
   std::int64_t valid_end = 0;  // when sealed
   bool has_index = false;
   std::int64_t reserved_end = 0;  // 0: what the file has was written
+  SegmentSeed seed;               // 0: not known here
   // How much of a file of `size` bytes can be this segment's.
   [[nodiscard]] std::int64_t bounded(std::int64_t size) const {
     return reserved_end > 0 ? std::min(size, reserved_end) : size;
@@ -114,11 +121,17 @@ class Manifest {
 
   // Makes an empty one if there is none. A torn tail is cut off and synced before anything is returned.
   static Result<std::unique_ptr<Manifest>> open(Disk& disk, std::string path, std::uint64_t seed);
+  // Writes a new one that says `state`, in the place of any that is there.
+  static Result<std::unique_ptr<Manifest>> create(Disk& disk, std::string path, std::uint64_t seed,
+                                                  ManifestState state);
   [[nodiscard]] const ManifestState& state() const { return state_; }
   [[nodiscard]] std::int64_t torn_bytes() const { return torn_bytes_; }  // found and cut by open()
   // One atomic change, durable when this returns. invalid_argument if it contradicts the state (nothing is written).
   // disk_full: nothing changed, try again. After any other disk error every further call gives read_only.
   Result<void> append(std::span<const ManifestEdit> edits);
+  // The log refuses writes from now on: durable if that can be had at all. Tried even after append() has failed, in a
+  // file written anew: an edit that failed was never acted upon.
+  Result<void> mark_read_only(std::int32_t cause);
 
  private:
   Manifest(Disk& disk, std::string path, std::uint64_t seed) : disk_(disk), path_(std::move(path)), random_(seed) {}

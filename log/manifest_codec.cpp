@@ -22,6 +22,7 @@ enum class EditType : std::uint16_t {
   forget_partition = 7,
   read_only = 8,
   reserve_segment = 9,
+  keep_seed = 10,
 };
 
 void put_fields(std::vector<std::byte>& out, const AddSegment& edit) {
@@ -62,11 +63,15 @@ void put_fields(std::vector<std::byte>& out, const ReserveSegment& edit) {
   put(out, edit.id.value);
   put(out, edit.end);
 }
+void put_fields(std::vector<std::byte>& out, const KeepSeed& edit) {
+  put(out, edit.id.value);
+  put(out, edit.seed.value);
+}
 
 // An edit's type is its place in the variant, plus one: the order of the variant is on disk.
 static_assert(std::is_same_v<std::variant_alternative_t<0, ManifestEdit>, AddSegment> &&
-              std::is_same_v<std::variant_alternative_t<8, ManifestEdit>, ReserveSegment> &&
-              std::variant_size_v<ManifestEdit> == 9);
+              std::is_same_v<std::variant_alternative_t<9, ManifestEdit>, KeepSeed> &&
+              std::variant_size_v<ManifestEdit> == 10);
 
 std::optional<ManifestEdit> take_edit(EditType type, Bytes bytes) {
   LittleReader reader{bytes};
@@ -120,6 +125,15 @@ std::optional<ManifestEdit> take_edit(EditType type, Bytes bytes) {
       reserve.end = reader.take<std::int64_t>();
       if (reserve.end > 0) {
         edit = reserve;
+      }
+      break;
+    }
+    case EditType::keep_seed: {
+      KeepSeed keep;
+      keep.id.value = reader.take<std::uint64_t>();
+      keep.seed.value = reader.take<std::uint64_t>();
+      if (keep.seed.tag() != 0) {
+        edit = keep;
       }
       break;
     }
@@ -237,6 +251,9 @@ std::vector<std::byte> encode_manifest(const ManifestState& state, std::uint64_t
   edits.emplace_back(ReadOnlyMark{state.read_only_cause});
   for (const auto& [id, facts] : state.segments) {
     edits.emplace_back(AddSegment{id, facts.role, facts.retention_class, facts.start});
+    if (facts.seed.value != 0) {
+      edits.emplace_back(KeepSeed{id, facts.seed});
+    }
     if (facts.reserved_end > 0) {
       edits.emplace_back(ReserveSegment{id, facts.reserved_end});
     }

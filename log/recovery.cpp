@@ -1,16 +1,16 @@
 #include "log/recovery.hpp"
 
-#include <map>
 #include <set>
 
-#include "log/segment_scan.hpp"
+#include "base/logging.hpp"
+#include "log/device_file.hpp"
+#include "log/index_rebuild.hpp"
 
 namespace weir::log {
 namespace {
 
 constexpr std::int64_t kBlock = 4096;
 constexpr std::int64_t kWorthTrimming = 4LL << 20;
-using Live = std::map<LocalPartition, std::shared_ptr<LogPartition>>;
 
 LogPosition aligned_up(LogPosition position) {
   return {(position.value + kBlock - 1) / kBlock * kBlock};
@@ -19,11 +19,11 @@ LogPosition aligned_up(LogPosition position) {
 class Recovery {
  public:
   Recovery(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now)
-      : disk_(disk), keeper_(keeper), options_(options), now_(now) {}
+      : disk_(disk), keeper_(keeper), options_(options), now_(now), replay_(now) {}
 
   Result<Recovered> run() {
     WEIR_TRY_VOID(remove_unknown_files());
-    out_.next_local = keeper_.manifest().next_local;
+    replay_.raise_next_local(keeper_.manifest().next_local);
     out_.tail = keeper_.manifest().clean_point;
     std::vector<SegmentFacts> unsealed;
     for (const auto& [id, facts] : keeper_.manifest().segments) {
@@ -37,13 +37,15 @@ class Recovery {
     WEIR_TRY_VOID(take_unsealed(unsealed));
     out_.machine_restarted =
         !out_.open && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
+    out_.next_local = replay_.next_local();
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));
+      WEIR_TRY_VOID(remove_unknown_files());  // of segments that were just dropped, before anybody could take them back
     }
     WEIR_TRY_VOID(trim());
     out_.tail = aligned_up(out_.tail);
-    for (auto& [local, partition] : live_) {
+    for (const auto& [local, partition] : replay_.live()) {
       partition->recovered_to_end();
       out_.live.push_back(partition);
     }
@@ -53,15 +55,21 @@ class Recovery {
  private:
   struct Opened {
     std::shared_ptr<Segment> segment;
+    std::shared_ptr<File> device;  // after an I/O error: where the scan reads
+    [[nodiscard]] const File& to_scan() const { return device ? *device : segment->file(); }
     std::int64_t size = 0;  // as far as anything was written to it
     IoMode io = IoMode::buffered;
     Uuid boot_id;
     bool same_boot = false;
   };
 
-  // A machine that does not tell its boots apart may have restarted at any time.
+  // A write or a sync failed before this start: the page cache may hold bytes that no disk has.
+  [[nodiscard]] bool is_cache_doubtful() const { return keeper_.manifest().read_only_cause != 0; }
+
+  // May what was written and not synced be gone? Only if the machine restarted, or its page cache is doubtful. A
+  // machine that does not tell its boots apart may have restarted at any time.
   [[nodiscard]] bool is_this_boot(const Uuid& boot_id) const {
-    return !boot_id.is_zero() && boot_id == options_.boot_id;
+    return !boot_id.is_zero() && boot_id == options_.boot_id && !is_cache_doubtful();
   }
 
   // Prepared files that were never named, outputs of a death before an edit, files whose removal was cut short.
@@ -88,25 +96,52 @@ class Recovery {
     std::vector<std::byte> bytes(kSegmentHeaderSize);
     WEIR_TRY(const auto count, file->read_at(0, bytes));
     bytes.resize(count);
-    WEIR_TRY(const auto header, decode_segment_header(bytes));
-    if (header.id != id) {
+    auto header = decode_segment_header(bytes);
+    if (!header && header.error().code == Errc::corrupt && facts.seed.value != 0) {
+      header = repair_header(facts, *file);
+    }
+    if (!header) {
+      return header.error();
+    }
+    if (header->id != id) {
       return {Errc::corrupt, 0};
     }
     Opened opened;
     WEIR_TRY(const auto size, file->size());
     opened.size = facts.bounded(size);
     // After a clean stop nothing was written behind the clean point either, and what the file holds there is not ours.
-    if (const auto clean = keeper_.manifest().clean_point - header.start;
+    if (const auto clean = keeper_.manifest().clean_point - header->start;
         options_.clean_start && facts.reserved_end > 0 && clean >= static_cast<std::int64_t>(kSegmentHeaderSize)) {
       opened.size = std::min(opened.size, clean);
     }
-    opened.io = header.io;
-    opened.boot_id = header.boot_id;
-    opened.same_boot = is_this_boot(header.boot_id);
-    opened.segment = std::make_shared<Segment>(id, header.seed, std::move(file), keeper_.files().path_of(id),
+    opened.io = header->io;
+    opened.boot_id = header->boot_id;
+    opened.same_boot = is_this_boot(header->boot_id);
+    opened.segment = std::make_shared<Segment>(id, header->seed, std::move(file), keeper_.files().path_of(id),
                                                keeper_.files().index_path_of(id));
-    opened.segment->begin(header.start);
+    opened.segment->begin(header->start);
+    if (is_cache_doubtful() && !facts.sealed) {
+      WEIR_TRY(opened.device, DeviceFile::open(disk_, keeper_.files().path_of(id)));
+    }
     return opened;
+  }
+
+  // The manifest has what it said, but for the boot: so the next one is taken for another.
+  SegmentHeader repair_header(const SegmentFacts& facts, File& file) {
+    SegmentHeader header;
+    header.id = facts.id;
+    header.seed = facts.seed;
+    header.role = facts.role;
+    header.io = facts.reserved_end > 0 ? IoMode::direct : IoMode::buffered;
+    header.retention_class = facts.retention_class;
+    header.start = facts.start;
+    std::vector<std::byte> bytes(kSegmentHeaderSize);
+    encode(header, bytes);
+    const Bytes part{bytes};
+    const auto written = file.write_at(0, {&part, 1});
+    WEIR_LOG(error, "commitlog: the header of {} is damaged: {} from the manifest", keeper_.files().path_of(facts.id),
+             written ? "written again" : "taken");
+    return header;
   }
 
   static bool is_of_the_disk(const Error& error) {
@@ -133,7 +168,7 @@ class Recovery {
         return index.error();
       }
       const auto* before = out_.members.empty() ? nullptr : out_.members.back().index.get();
-      index = rebuild_index(segment, std::min(facts.valid_end, opened->size), before);
+      index = make_index_again(segment, std::min(facts.valid_end, opened->size), before);
       if (!index) {
         return index.error();
       }
@@ -148,32 +183,12 @@ class Recovery {
     return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
   }
 
-  // A sealed segment begins with its own state, so its index can be made from it alone. Only a cut may have left a part
-  // of that state: then the end of the segment `before` it says the same.
-  Result<std::shared_ptr<const IndexFile>> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end,
-                                                         const IndexFile* before) {
-    Live aside;
-    aside.swap(live_);
-    auto result = [&]() -> Result<std::shared_ptr<const IndexFile>> {
-      if (before != nullptr) {
-        static_cast<void>(take_states(*before));
-      }
-      SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), end};
-      for (;;) {
-        WEIR_TRY(const auto step, scan.next());
-        if (step == SegmentScan::Step::end) {
-          break;
-        }
-        if (step == SegmentScan::Step::bad) {
-          WEIR_TRY_VOID(step_over(*segment, scan));
-          continue;
-        }
-        apply(segment, scan.entry());
-      }
-      return keeper_.write_index(snapshot(segment, end));
-    }();
-    live_.swap(aside);
-    return result;
+  Result<std::shared_ptr<const IndexFile>> make_index_again(const std::shared_ptr<Segment>& segment, std::int64_t end,
+                                                            const IndexFile* before) {
+    WEIR_TRY(const auto rebuilt, rebuild_index(segment, end, before, now_));
+    out_.damage.insert(out_.damage.end(), rebuilt.damage.begin(), rebuilt.damage.end());
+    replay_.raise_next_local(rebuilt.snapshot.next_local);
+    return keeper_.write_index(rebuilt.snapshot);
   }
 
   // The newest sealed index file holds the state of every partition at its segment's end.
@@ -182,24 +197,16 @@ class Recovery {
       return {};
     }
     auto& last = out_.members.back();
-    const auto taken = take_states(*last.index);
+    const auto taken = replay_.take_states(*last.index);
     if (taken || is_of_the_disk(taken.error())) {
       return taken;
     }
     // Its directory was sound, a state in it is not: the segment itself has all of it.
-    live_.clear();
+    replay_.forget_all();
     const auto count = out_.members.size();
     const auto* before = count > 1 ? out_.members[count - 2].index.get() : nullptr;
-    WEIR_TRY(last.index, rebuild_index(last.segment, last.segment->valid_end(), before));
-    return take_states(*last.index);
-  }
-
-  Result<void> take_states(const IndexFile& index) {
-    for (std::size_t number = 0; number < index.row_count(); ++number) {
-      WEIR_TRY(const auto items, index.state(index.row(number)));
-      WEIR_TRY_VOID(apply_items(nullptr, items));
-    }
-    return {};
+    WEIR_TRY(last.index, make_index_again(last.segment, last.segment->valid_end(), before));
+    return replay_.take_states(*last.index);
   }
 
   Result<void> take_unsealed(const std::vector<SegmentFacts>& unsealed) {
@@ -225,10 +232,7 @@ class Recovery {
         opened->size = std::min(opened->size, behind.front().start - segment->start());
       }
       out_.tail = std::max(out_.tail, segment->start() + opened->size);
-      for (auto& [local, partition] : live_) {
-        partition->role.index = nullptr;
-      }
-      entries_ = 0;
+      replay_.begin_segment(segment);
       bool is_cut = false;
       const auto damage_before = out_.damage.size();
       WEIR_TRY(const auto end, scan(*opened, behind, is_cut));
@@ -242,11 +246,11 @@ class Recovery {
         }
       }
       const auto is_whole = !is_cut && damage_before == out_.damage.size();
-      if (options_.clean_start && is_whole && behind.empty() && end % kBlock == 0 &&
+      if (options_.clean_start && !is_cache_doubtful() && is_whole && behind.empty() && end % kBlock == 0 &&
           keeper_.manifest().clean_point == segment->start() + end && opened->io == keeper_.files().io()) {
         WEIR_TRY_VOID(keeper_.files().continue_in(*segment, facts.reserved_end));
         out_.open = segment;
-        out_.open_entries = entries_;
+        out_.open_entries = replay_.entries();
         out_.members.push_back({segment, nullptr});
         return {};
       }
@@ -277,7 +281,7 @@ class Recovery {
   Result<std::int64_t> scan(const Opened& opened, std::span<const SegmentFacts> behind, bool& is_cut) {
     const auto& segment = opened.segment;
     WEIR_TRY(const auto from, take_deltas(opened, behind));
-    SegmentScan scan{segment->file(), segment->seed(), from, opened.size};
+    SegmentScan scan{opened.to_scan(), segment->seed(), from, opened.size};
     for (;;) {
       WEIR_TRY(const auto step, scan.next());
       if (step == SegmentScan::Step::end) {
@@ -285,7 +289,7 @@ class Recovery {
         return scan.position();
       }
       if (step == SegmentScan::Step::entry) {
-        apply(segment, scan.entry());
+        replay_.apply(scan.entry());
         continue;
       }
       sound_end_ = 0;
@@ -295,7 +299,8 @@ class Recovery {
         out_.scanned_bytes += scan.position() - from;
         return scan.position();
       }
-      WEIR_TRY_VOID(step_over(*segment, scan));
+      WEIR_TRY(const auto range, step_over(*segment, scan));
+      out_.damage.push_back(range);
     }
   }
 
@@ -333,7 +338,7 @@ class Recovery {
     }
     WEIR_TRY_VOID(take_first_state(opened));
     for (const auto& delta : std::span{deltas->deltas}.first(count)) {
-      WEIR_TRY_VOID(apply_items(segment, delta.items));
+      WEIR_TRY_VOID(replay_.apply_delta(delta.items));
     }
     return deltas->deltas[count - 1].to;
   }
@@ -341,22 +346,15 @@ class Recovery {
   // The state entry that the segment begins with, and nothing behind it.
   Result<void> take_first_state(const Opened& opened) {
     const auto& segment = opened.segment;
-    SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), opened.size};
+    SegmentScan scan{opened.to_scan(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), opened.size};
     for (;;) {
       WEIR_TRY(const auto step, scan.next());
       const auto kind = step == SegmentScan::Step::entry ? scan.entry().header.kind : EntryKind::batch;
       if (kind != EntryKind::group && kind != EntryKind::state && kind != EntryKind::pad) {
         return {};
       }
-      apply(segment, scan.entry());
+      replay_.apply(scan.entry());
     }
-  }
-
-  Result<void> step_over(const Segment& segment, SegmentScan& scan) {
-    const auto from = scan.position();
-    WEIR_TRY_VOID(scan.skip());
-    out_.damage.push_back({segment.id(), from, scan.position()});
-    return {};
   }
 
   // Did anything know that `position` was synced? The manifest's clean point, or a group entry behind the bad place.
@@ -383,7 +381,7 @@ class Recovery {
   }
 
   Result<bool> knows_synced(const Opened& opened, std::int64_t from, LogPosition position) {
-    SegmentScan scan{opened.segment->file(), opened.segment->seed(), from, opened.size};
+    SegmentScan scan{opened.to_scan(), opened.segment->seed(), from, opened.size};
     for (;;) {
       WEIR_TRY(const auto step, scan.next());
       if (step == SegmentScan::Step::end) {
@@ -422,180 +420,24 @@ class Recovery {
   Result<void> seal(const std::shared_ptr<Segment>& segment, std::int64_t end) {
     WEIR_TRY_VOID(segment->file().sync());
     segment->set_valid_end(end);
-    auto all = std::make_unique<SegmentSnapshot>(snapshot(segment, end));
+    auto all = std::make_unique<SegmentSnapshot>(replay_.snapshot(end));
     auto index = out_.without_index.empty() ? keeper_.write_index(*all) : Error{Errc::disk_full};
     if (!index && index.error().code != Errc::disk_full) {
       return index.error();
     }
     edits_.emplace_back(SealSegment{segment->id(), end, index.has_value()});
     out_.members.push_back({segment, index ? std::move(*index) : nullptr});
-    for (auto& [local, partition] : live_) {
+    for (const auto& [local, partition] : replay_.live()) {
       partition->role.index = nullptr;
       if (index) {
         partition->drop_open_index(segment->id());
       }
     }
     if (!index) {
-      all->next_local = out_.next_local;
+      all->next_local = replay_.next_local();
       out_.without_index.push_back(std::move(all));
     }
     return {};
-  }
-
-  SegmentSnapshot snapshot(const std::shared_ptr<Segment>& segment, std::int64_t end) const {
-    SegmentSnapshot all;
-    all.segment = segment;
-    all.to = end;
-    for (const auto& [local, partition] : live_) {
-      PartitionSnapshot one;
-      one.partition = partition;
-      one.state = partition->state();
-      one.producers = partition->role.producers.encode();
-      for (auto& open : partition->open_indexes()) {
-        if (open->segment == segment) {
-          one.index = open;
-          one.index_to = open->entries.size();
-        }
-      }
-      all.partitions.push_back(std::move(one));
-    }
-    return all;
-  }
-
-  LogPartition* find(LocalPartition local) {
-    const auto found = live_.find(local);
-    return found == live_.end() ? nullptr : found->second.get();
-  }
-
-  LogPartition& get_or_create(LocalPartition local, const PartitionKey& key) {
-    auto& partition = live_[local];
-    if (!partition) {
-      partition = std::make_shared<LogPartition>(key, local, PartitionRules{});
-      partition->role.created = true;
-    }
-    out_.next_local = std::max(out_.next_local, local + 1U);
-    return *partition;
-  }
-
-  Result<void> apply_items(const std::shared_ptr<Segment>& segment, Bytes items) {
-    StateItemReader reader{items};
-    for (;;) {
-      WEIR_TRY(const auto item, reader.next());
-      if (!item) {
-        return {};
-      }
-      if (const auto* node = std::get_if<NodeState>(&*item)) {
-        out_.next_local = std::max(out_.next_local, node->next_local);
-      } else if (const auto* state = std::get_if<PartitionState>(&*item)) {
-        auto& partition = get_or_create(state->local, state->key);
-        known_already_ = says_nothing_new(partition, *state) ? state->local : kNoPartition;
-        if (known_already_ == kNoPartition) {
-          partition.restore(*state);
-          partition.role.producers.clear();
-        }
-      } else if (const auto* producers = std::get_if<ProducersItem>(&*item)) {
-        if (auto* partition = find(producers->local); partition != nullptr && producers->local != known_already_) {
-          WEIR_TRY_VOID(partition->role.producers.merge(producers->snapshot));
-        }
-      } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && segment) {
-        if (auto* partition = find(index->local)) {
-          for (std::size_t number = 0; number < index->count(); ++number) {
-            add_to_index(*partition, segment, index->at(number), now_);
-          }
-        }
-      }
-    }
-  }
-
-  // What was read before led to this state. Then the producers known are kept: the chunk with those of the state may be
-  // torn away.
-  static bool says_nothing_new(const LogPartition& partition, PartitionState state) {
-    auto known = partition.state();
-    known.durable_end = state.durable_end;
-    known.high_watermark = state.high_watermark;
-    known.reserved_end = state.reserved_end;
-    return known == state;
-  }
-
-  void add_to_index(LogPartition& partition, const std::shared_ptr<Segment>& segment, const IndexEntry& entry,
-                    Millis append_ms) {
-    auto& role = partition.role;
-    auto& index =
-        role.index != nullptr && role.index->segment == segment ? *role.index : partition.begin_index(segment);
-    if (const auto count = index.entries.size();
-        count > 0 && index.entries.at(count - 1).last_offset >= entry.base_offset) {
-      return;
-    }
-    index.entries.append(entry);
-    index.batch_bytes.fetch_add(entry.size, std::memory_order_relaxed);
-    index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), append_ms),
-                                 std::memory_order_relaxed);
-    ++entries_;
-  }
-
-  // An entry that contradicts what came before it, or names a partition that damage has hidden, is left out.
-  void apply(const std::shared_ptr<Segment>& segment, const Entry& entry) {
-    const auto local = entry.header.partition;
-    switch (entry.header.kind) {
-      case EntryKind::batch: apply_batch(segment, entry); return;
-      case EntryKind::state:
-        if (const auto chunk = decode_state_chunk(entry.payload)) {
-          static_cast<void>(apply_items(nullptr, chunk->items));
-        }
-        return;
-      case EntryKind::partition_created:
-        if (const auto created = PartitionCreatedPayload::decode(entry.payload); created && find(local) == nullptr) {
-          auto& partition = get_or_create(local, {created->topic_id, created->index});
-          partition.set_log_end(created->start);
-          partition.set_log_start(created->start);
-          partition.assign_epoch(created->epoch, created->start);
-        }
-        return;
-      case EntryKind::deleted: live_.erase(local); return;
-      case EntryKind::start_moved:
-        if (const auto moved = StartMovedPayload::decode(entry.payload)) {
-          if (auto* partition = find(local); partition != nullptr && moved->start > partition->log_start()) {
-            partition->set_log_start(std::min(moved->start, partition->log_end()));
-            partition->forget_epochs_before(partition->log_start());
-          }
-        }
-        return;
-      case EntryKind::epoch_start:
-        if (const auto epoch = EpochStartPayload::decode(entry.payload)) {
-          if (auto* partition = find(local)) {
-            partition->assign_epoch(epoch->epoch, epoch->start);
-          }
-        }
-        return;
-      case EntryKind::group:
-      case EntryKind::pad:
-      case EntryKind::atomic_group:  // its members come as entries of their own, and only if it is whole
-      case EntryKind::offsets_reserved:
-      case EntryKind::truncated:
-      case EntryKind::run: return;  // nothing of this version writes these
-    }
-  }
-
-  void apply_batch(const std::shared_ptr<Segment>& segment, const Entry& entry) {
-    auto* partition = find(entry.header.partition);
-    const auto batch = protocol::RecordBatchView::parse(entry.payload);
-    if (partition == nullptr || !batch || Offset{batch->base_offset()} < partition->log_end()) {
-      return;
-    }
-    const auto facts = batch->facts();
-    const Offset base{facts.base_offset};
-    const Offset last{facts.last_offset()};
-    add_to_index(*partition, segment,
-                 {base, last, entry.position + static_cast<std::int64_t>(kEntryHeaderSize), facts.size_bytes,
-                  facts.max_timestamp},
-                 entry.header.append_ms);
-    if (facts.has_producer()) {
-      partition->role.producers.apply(facts, base, entry.header.append_ms);
-    }
-    if (!facts.is_control()) {
-      partition->role.record_count += facts.record_count;
-    }
-    partition->set_log_end(last + 1);
   }
 
   Disk& disk_;
@@ -603,12 +445,10 @@ class Recovery {
   const CommitLogOptions& options_;
   const Millis now_;
   Recovered out_;
-  Live live_;
+  Replay replay_;
   std::vector<ManifestEdit> edits_;
-  std::int64_t entries_ = 0;
-  std::int64_t sound_end_ = 0;                  // of the last entry that knows_synced() saw
-  LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
-  std::optional<Uuid> last_boot_;               // in which the newest segment that can be read was begun
+  std::int64_t sound_end_ = 0;     // of the last entry that knows_synced() saw
+  std::optional<Uuid> last_boot_;  // in which the newest segment that can be read was begun
 };
 
 }  // namespace

@@ -14,16 +14,11 @@
 #include <vector>
 
 #include "log/commit_log.hpp"
+#include "log/index_rebuild.hpp"
 #include "log/log_partition.hpp"
 #include "log/segment_keeper.hpp"
 
 namespace weir::log {
-
-struct DamagedRange {
-  SegmentId segment;
-  std::int64_t from = 0;  // file positions
-  std::int64_t to = 0;
-};
 
 struct Recovered {
   std::vector<SegmentSet::Member> members;

@@ -1,5 +1,10 @@
 #include "log/segment_keeper.hpp"
 
+#include <cerrno>
+
+#include "base/logging.hpp"
+#include "log/manifest_rebuild.hpp"
+
 namespace weir::log {
 namespace {
 // What is reserved at a time. A start reads to the reserved end at most, and each step costs a sync of the manifest.
@@ -14,8 +19,45 @@ std::int64_t next_reserve(std::int64_t end) {
 
 Result<void> SegmentKeeper::open() {
   WEIR_TRY_VOID(files_->open());
-  WEIR_TRY(manifest_, Manifest::open(disk_, folder_ + "/manifest", random_.next()));
+  WEIR_TRY_VOID(open_manifest());
   next_id_ = manifest_->state().next_segment;
+  return {};
+}
+
+Result<void> SegmentKeeper::open_manifest() {
+  const auto path = folder_ + "/manifest";
+  if (!disk_.exists(path)) {
+    return rebuild_manifest(path, "is missing", {});
+  }
+  auto opened = Manifest::open(disk_, path, random_.next());
+  if (opened) {
+    manifest_ = std::move(*opened);
+    // A header is written only after the manifest named its segment, and numbers rise.
+    WEIR_TRY(const bool lacks_records, has_unknown_segment(disk_, *files_, manifest_->state()));
+    const auto known = manifest_->state();
+    return lacks_records ? rebuild_manifest(path, "lacks its last records", known) : Result<void>{};
+  }
+  const auto& why = opened.error();
+  if (why.code != Errc::corrupt && why.code != Errc::truncated && why.code != Errc::too_large) {
+    return why;
+  }
+  WEIR_TRY_VOID(disk_.rename(path, path + ".damaged"));
+  return rebuild_manifest(path, "is damaged (" + to_string(why) + ", kept as " + path + ".damaged)", {});
+}
+
+Result<void> SegmentKeeper::rebuild_manifest(const std::string& path, const std::string& why,
+                                             const ManifestState& known) {
+  WEIR_TRY(auto state, state_from_files(disk_, *files_, known));
+  if (!state.segments.empty()) {
+    WEIR_LOG(error, "{} {}: made again from the files of {} segments", path, why, state.segments.size());
+  }
+  for (const auto& [id, facts] : known.segments) {
+    if (!state.segments.contains(id)) {
+      WEIR_LOG(error, "{} names {}, which is not there or has no header: it is taken for removed", path,
+               segment_file_name(id));
+    }
+  }
+  WEIR_TRY(manifest_, Manifest::create(disk_, path, random_.next(), std::move(state)));
   return {};
 }
 
@@ -33,6 +75,7 @@ Result<void> SegmentKeeper::admit(Segment& segment, bool begins, std::int64_t en
   std::vector<ManifestEdit> edits;
   if (begins && !is_named(segment.id())) {  // a full disk may have stopped us behind this edit
     edits.emplace_back(AddSegment{segment.id(), SegmentRole::arrival, 0, segment.start()});
+    edits.emplace_back(KeepSeed{segment.id(), segment.seed()});
   }
   const bool reserves = segment.is_direct() && end > segment.reserved_end();
   if (reserves) {
@@ -57,6 +100,15 @@ Result<void> SegmentKeeper::note_clean(LogPosition position, LocalPartition next
   const std::array<ManifestEdit, 2> edits{CleanPoint{position},
                                           NextNumbers{state.next_segment, std::max(state.next_local, next_local)}};
   return manifest_->append(edits);
+}
+
+void SegmentKeeper::note_failure(const Error& error) {
+  const bool is_errno = error.code == Errc::disk_failed && error.detail > 0;
+  const std::scoped_lock lock(manifest_mutex_);
+  if (const auto noted = manifest_->mark_read_only(is_errno ? static_cast<std::int32_t>(error.detail) : EIO); !noted) {
+    WEIR_LOG(error, "commitlog: the manifest does not take that the log is read-only either: {}",
+             to_string(noted.error()));
+  }
 }
 
 Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {

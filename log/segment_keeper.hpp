@@ -50,7 +50,8 @@ class SegmentKeeper {
         meter_(meter),
         hooks_(hooks) {}
 
-  // Folders and manifest. Blocks.
+  // Folders and manifest; one that is missing or damaged is made again from the files (log/manifest_rebuild.hpp).
+  // Blocks.
   Result<void> open();
   [[nodiscard]] const ManifestState& manifest() const { return manifest_->state(); }
   // Recovery's own edits, one atomic change.
@@ -72,8 +73,13 @@ class SegmentKeeper {
   // Before the first byte of a segment (begins) or the first one at or above its reserved end is written.
   Result<void> admit(Segment& segment, bool begins, std::int64_t end);
   Result<void> note_clean(LogPosition position, LocalPartition next_local);
+  // A write or sync failed: the next start has to know, if the disk still takes it. Blocks; any thread.
+  void note_failure(const Error& error);
 
  private:
+  Result<void> open_manifest();
+  Result<void> rebuild_manifest(const std::string& path, const std::string& why, const ManifestState& known);
+
   using Job = UniqueFunction<Result<void>()>;  // may be called again after disk_full
   [[nodiscard]] bool is_named(SegmentId id);
   bool wait_for_room(Job& job);

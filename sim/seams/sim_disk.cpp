@@ -152,7 +152,11 @@ class SimFile final : public File {
     if (options_.direct && !aligned(position, into)) {
       return {Errc::disk_failed, EINVAL};
     }
-    const auto content = inode_->content();
+    std::vector<std::byte> of_device;
+    if (options_.direct) {
+      of_device = inode_->content_of_device();
+    }
+    const auto content = options_.direct ? Bytes{of_device} : inode_->content();
     const auto from = std::min(static_cast<std::size_t>(position), content.size());
     const auto count = std::min(into.size(), content.size() - from);
     std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(from), count, into.begin());

@@ -40,6 +40,15 @@ void SimInode::sync() {
   journal_.clear();
 }
 
+std::vector<std::byte> SimInode::content_of_device() const {
+  auto content = durable_;
+  for (const auto& change : journal_) {
+    apply(content, change);
+  }
+  content.resize(current_.size());
+  return content;
+}
+
 void SimInode::apply_torn(std::vector<std::byte>& content, const Change& change, Random& random,
                           std::uint64_t keep_of_8) {
   std::size_t at = 0;

@@ -24,6 +24,8 @@ class SimInode {
   void damage(std::int64_t position, std::byte mask);
 
   [[nodiscard]] Bytes content() const { return current_; }
+  // Past the page cache: what is on its way gets there first; what a failed sync has lost is not seen.
+  [[nodiscard]] std::vector<std::byte> content_of_device() const;
   [[nodiscard]] std::int64_t size() const { return std::ssize(current_); }
   [[nodiscard]] std::int64_t charged_bytes() const { return std::max(size(), allocated_); }
 

@@ -1,4 +1,4 @@
-// `weir log dump|verify`: what lies in the data folder of a stopped broker. Reads only, changes nothing.
+// `weir log dump|verify|allow-writes`: what lies in the data folder of a stopped broker. The first two change nothing.
 #include "log/log_dump.hpp"
 
 #include <chrono>
@@ -8,6 +8,7 @@
 #include "base/posix_disk.hpp"
 #include "base/real_clock.hpp"
 #include "base/thread_executor.hpp"
+#include "log/allow_writes.hpp"
 #include "tools/cli/common.hpp"
 
 namespace weir::cli {
@@ -141,6 +142,28 @@ int verify(const LogOptions& options) {
   return report->problems == 0 ? kDone : kFailed;
 }
 
+int allow_writes(const LogOptions& options) {
+  PosixDisk disk;
+  const auto lock = disk.lock(options.path + "/.lock");
+  if (!lock) {
+    return fail(lock.error().code == Errc::in_use
+                    ? "a broker (pid " + std::to_string(lock.error().detail) + ") runs on " + options.path + ": stop it"
+                    : why_not(options.path, lock.error()) + "; name the data folder of a stopped broker");
+  }
+  const auto cause = log::allow_writes(disk, options.path);
+  if (!cause) {
+    return fail(why_not(options.path + "/manifest", cause.error()));
+  }
+  if (options.json) {
+    print_json({{"was_read_only", *cause != 0}, {"errno", *cause}});
+  } else {
+    print_line(*cause == 0 ? "the log was not read-only"
+                           : std::string{"the log was read-only since \""} + std::strerror(*cause) +
+                                 "\"; the next start takes writes again");
+  }
+  return kDone;
+}
+
 template <class Run>
 CLI::App* add(Commands& commands, CLI::App& parent, const char* name, const char* help, const Options& options,
               Run run) {
@@ -169,6 +192,10 @@ void add_log(Commands& commands) {
   auto* verifying = add(commands, *log, "verify",
                         "Check every entry, batch and index; ends with 1 when something is damaged", options, verify);
   verifying->add_option("FOLDER", options->path, "The data folder")->required();
+  auto* allowing =
+      add(commands, *log, "allow-writes", "Take writes again after a failed write or sync, once the disk is trusted",
+          options, allow_writes);
+  allowing->add_option("FOLDER", options->path, "The data folder")->required();
 }
 
 }  // namespace weir::cli

@@ -1,0 +1,37 @@
+#include "log/index_rebuild.hpp"
+
+namespace weir::log {
+
+Result<DamagedRange> step_over(const Segment& segment, SegmentScan& scan) {
+  const auto from = scan.position();
+  WEIR_TRY_VOID(scan.skip());
+  return DamagedRange{segment.id(), from, scan.position()};
+}
+
+Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before,
+                                   Millis now) {
+  RebuiltIndex rebuilt;
+  Replay replay{now};
+  if (before != nullptr) {
+    static_cast<void>(replay.take_states(*before));
+  }
+  replay.begin_segment(segment);
+  SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), end};
+  for (;;) {
+    WEIR_TRY(const auto step, scan.next());
+    if (step == SegmentScan::Step::end) {
+      break;
+    }
+    if (step == SegmentScan::Step::bad) {
+      WEIR_TRY(const auto range, step_over(*segment, scan));
+      rebuilt.damage.push_back(range);
+      continue;
+    }
+    replay.apply(scan.entry());
+  }
+  rebuilt.snapshot = replay.snapshot(end);
+  rebuilt.snapshot.next_local = replay.next_local();
+  return rebuilt;
+}
+
+}  // namespace weir::log

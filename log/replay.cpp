@@ -1,0 +1,181 @@
+#include "log/replay.hpp"
+
+namespace weir::log {
+namespace {
+
+// What was read before led to this state. Then the producers known are kept: the chunk with those of the state may be
+// torn away.
+bool says_nothing_new(const LogPartition& partition, const PartitionState& state) {
+  auto known = partition.state();
+  known.durable_end = state.durable_end;
+  known.high_watermark = state.high_watermark;
+  known.reserved_end = state.reserved_end;
+  return known == state;
+}
+
+}  // namespace
+
+void Replay::begin_segment(std::shared_ptr<Segment> segment) {
+  segment_ = std::move(segment);
+  entries_ = 0;
+  for (auto& [local, partition] : live_) {
+    partition->role.index = nullptr;
+  }
+}
+
+LogPartition* Replay::find(LocalPartition local) {
+  const auto found = live_.find(local);
+  return found == live_.end() ? nullptr : found->second.get();
+}
+
+LogPartition& Replay::get_or_create(LocalPartition local, const PartitionKey& key) {
+  auto& partition = live_[local];
+  if (!partition) {
+    partition = std::make_shared<LogPartition>(key, local, PartitionRules{});
+    partition->role.created = true;
+  }
+  raise_next_local(local + 1U);
+  return *partition;
+}
+
+void Replay::apply(const Entry& entry) {
+  const auto local = entry.header.partition;
+  switch (entry.header.kind) {
+    case EntryKind::batch: apply_batch(entry); return;
+    case EntryKind::state:
+      if (const auto chunk = decode_state_chunk(entry.payload)) {
+        static_cast<void>(apply_items(nullptr, chunk->items));
+      }
+      return;
+    case EntryKind::partition_created:
+      if (const auto created = PartitionCreatedPayload::decode(entry.payload); created && find(local) == nullptr) {
+        auto& partition = get_or_create(local, {created->topic_id, created->index});
+        partition.set_log_end(created->start);
+        partition.set_log_start(created->start);
+        partition.assign_epoch(created->epoch, created->start);
+      }
+      return;
+    case EntryKind::deleted: live_.erase(local); return;
+    case EntryKind::start_moved:
+      if (const auto moved = StartMovedPayload::decode(entry.payload)) {
+        if (auto* partition = find(local); partition != nullptr && moved->start > partition->log_start()) {
+          partition->set_log_start(std::min(moved->start, partition->log_end()));
+          partition->forget_epochs_before(partition->log_start());
+        }
+      }
+      return;
+    case EntryKind::epoch_start:
+      if (const auto epoch = EpochStartPayload::decode(entry.payload)) {
+        if (auto* partition = find(local)) {
+          partition->assign_epoch(epoch->epoch, epoch->start);
+        }
+      }
+      return;
+    case EntryKind::group:
+    case EntryKind::pad:
+    case EntryKind::atomic_group:  // its members come as entries of their own, and only if it is whole
+    case EntryKind::offsets_reserved:
+    case EntryKind::truncated:
+    case EntryKind::run: return;  // nothing of this version writes these
+  }
+}
+
+void Replay::apply_batch(const Entry& entry) {
+  auto* partition = find(entry.header.partition);
+  const auto batch = protocol::RecordBatchView::parse(entry.payload);
+  if (partition == nullptr || !batch || Offset{batch->base_offset()} < partition->log_end()) {
+    return;
+  }
+  const auto facts = batch->facts();
+  const Offset base{facts.base_offset};
+  const Offset last{facts.last_offset()};
+  add_to_index(*partition,
+               {base, last, entry.position + static_cast<std::int64_t>(kEntryHeaderSize), facts.size_bytes,
+                facts.max_timestamp},
+               entry.header.append_ms);
+  if (const LeaderEpoch epoch{batch->leader_epoch()}; epoch > partition->leader_epoch()) {
+    partition->assign_epoch(epoch, base);  // damage has hidden where it begins
+  }
+  if (facts.has_producer()) {
+    partition->role.producers.apply(facts, base, entry.header.append_ms);
+  }
+  if (!facts.is_control()) {
+    partition->role.record_count += facts.record_count;
+  }
+  partition->set_log_end(last + 1);
+}
+
+void Replay::add_to_index(LogPartition& partition, const IndexEntry& entry, Millis append_ms) {
+  auto& role = partition.role;
+  auto& index =
+      role.index != nullptr && role.index->segment == segment_ ? *role.index : partition.begin_index(segment_);
+  if (const auto count = index.entries.size();
+      count > 0 && index.entries.at(count - 1).last_offset >= entry.base_offset) {
+    return;
+  }
+  index.entries.append(entry);
+  index.batch_bytes.fetch_add(entry.size, std::memory_order_relaxed);
+  index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), append_ms),
+                               std::memory_order_relaxed);
+  ++entries_;
+}
+
+Result<void> Replay::apply_items(const std::shared_ptr<Segment>& segment, Bytes items) {
+  StateItemReader reader{items};
+  for (;;) {
+    WEIR_TRY(const auto item, reader.next());
+    if (!item) {
+      return {};
+    }
+    if (const auto* node = std::get_if<NodeState>(&*item)) {
+      raise_next_local(node->next_local);
+    } else if (const auto* state = std::get_if<PartitionState>(&*item)) {
+      auto& partition = get_or_create(state->local, state->key);
+      known_already_ = says_nothing_new(partition, *state) ? state->local : kNoPartition;
+      if (known_already_ == kNoPartition) {
+        partition.restore(*state);
+        partition.role.producers.clear();
+      }
+    } else if (const auto* producers = std::get_if<ProducersItem>(&*item)) {
+      if (auto* partition = find(producers->local); partition != nullptr && producers->local != known_already_) {
+        WEIR_TRY_VOID(partition->role.producers.merge(producers->snapshot));
+      }
+    } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && segment) {
+      if (auto* partition = find(index->local)) {
+        for (std::size_t number = 0; number < index->count(); ++number) {
+          add_to_index(*partition, index->at(number), now_);
+        }
+      }
+    }
+  }
+}
+
+Result<void> Replay::take_states(const IndexFile& index) {
+  for (std::size_t number = 0; number < index.row_count(); ++number) {
+    WEIR_TRY(const auto items, index.state(index.row(number)));
+    WEIR_TRY_VOID(apply_items(nullptr, items));
+  }
+  return {};
+}
+
+SegmentSnapshot Replay::snapshot(std::int64_t end) const {
+  SegmentSnapshot all;
+  all.segment = segment_;
+  all.to = end;
+  for (const auto& [local, partition] : live_) {
+    PartitionSnapshot one;
+    one.partition = partition;
+    one.state = partition->state();
+    one.producers = partition->role.producers.encode();
+    for (auto& open : partition->open_indexes()) {
+      if (open->segment == segment_) {
+        one.index = open;
+        one.index_to = open->entries.size();
+      }
+    }
+    all.partitions.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace weir::log

@@ -1,0 +1,56 @@
+// Replay: partitions as the entries of the log tell them, one after the other: ends, epochs, producers and, for the
+// segment that is being read, the index of its batches. A start goes through the end of the log with it; the index file
+// of one sealed segment is made again with it.
+//
+// One thread; touches no disk. An entry that contradicts what came before it, or names a partition that damage has
+// hidden, is left out.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "log/entry.hpp"
+#include "log/group.hpp"
+#include "log/index_file.hpp"
+#include "log/log_partition.hpp"
+#include "log/state_entry.hpp"
+
+namespace weir::log {
+
+class Replay {
+ public:
+  // `now`: the append time of batches whose index entry does not say it.
+  explicit Replay(Millis now) : now_(now) {}
+
+  // Entries and state items go into no segment's index before this.
+  void begin_segment(std::shared_ptr<Segment> segment);
+  void apply(const Entry& entry);
+  // Of an index delta of the segment; index entries in it are taken too.
+  Result<void> apply_delta(Bytes items) { return apply_items(segment_, items); }
+  // The state of every partition at the end of a sealed segment.
+  Result<void> take_states(const IndexFile& index);
+  void forget_all() { live_.clear(); }
+
+  // All partitions, and what they have in the current segment, which ends at file position `end`.
+  [[nodiscard]] SegmentSnapshot snapshot(std::int64_t end) const;
+  [[nodiscard]] const std::map<LocalPartition, std::shared_ptr<LogPartition>>& live() const { return live_; }
+  [[nodiscard]] LocalPartition next_local() const { return next_local_; }  // above every number seen
+  void raise_next_local(LocalPartition next) { next_local_ = std::max(next_local_, next); }
+  [[nodiscard]] std::int64_t entries() const { return entries_; }  // in the index of the current segment
+
+ private:
+  Result<void> apply_items(const std::shared_ptr<Segment>& segment, Bytes items);
+  void apply_batch(const Entry& entry);
+  void add_to_index(LogPartition& partition, const IndexEntry& entry, Millis append_ms);
+  LogPartition* find(LocalPartition local);
+  LogPartition& get_or_create(LocalPartition local, const PartitionKey& key);
+
+  const Millis now_;
+  std::shared_ptr<Segment> segment_;
+  std::map<LocalPartition, std::shared_ptr<LogPartition>> live_;
+  LocalPartition next_local_{1};
+  LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
+  std::int64_t entries_ = 0;
+};
+
+}  // namespace weir::log
