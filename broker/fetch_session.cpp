@@ -65,7 +65,7 @@ FetchSessions::Opened FetchSessions::open(std::int32_t session_id, std::int32_t 
 
 FetchSessions::Opened FetchSessions::open_new(bool by_id, std::vector<FetchTarget> asked, Millis now_ms) {
   Opened opened;
-  if (!asked.empty() && make_room(now_ms)) {
+  if (make_room(now_ms)) {
     do {
       opened.session_id = static_cast<std::int32_t>(1 + random_.below(std::numeric_limits<std::int32_t>::max()));
     } while (sessions_.contains(opened.session_id));
@@ -114,7 +114,8 @@ std::vector<bool> FetchSessions::must_send(std::int32_t session_id, const std::v
     // After an error the next good answer must be sent whatever it says.
     sent.high_watermark = fact.error == ErrorCode::none ? fact.high_watermark : -1;
     sent.log_start = fact.log_start;
-    if (fact.has_records) {
+    // The answer to the full fetch that opened the session leaves the order as it was asked for, as Kafka's does.
+    if (fact.has_records && session.epoch != 1) {
       session.order.splice(session.order.end(), session.order, cached->second);
     }
   }

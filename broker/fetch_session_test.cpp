@@ -39,6 +39,21 @@ TEST(FetchSessions, AWrongEpochAnUnknownIdAndAChangeOfKeyingAreRefused) {
   EXPECT_EQ(sessions.open(id, 1, false, {}, {}, 0).error, ErrorCode::none) << "refusals leave the session as it was";
 }
 
+TEST(FetchSessions, AFullFetchOfNothingOpensASessionThatTheNextOneFillsOrEnds) {
+  FetchSessions sessions{10, Random{1}};
+  const auto filled = sessions.open(0, kEpochInitial, false, {}, {}, 0);
+  ASSERT_NE(filled.session_id, kSessionNone);
+  EXPECT_TRUE(filled.targets.empty());
+  const auto next = sessions.open(filled.session_id, 1, false, {target(0)}, {}, 0);
+  EXPECT_EQ(next.session_id, filled.session_id);
+  EXPECT_EQ(partitions(next), std::vector{0});
+  const auto left = sessions.open(0, kEpochInitial, false, {}, {}, 0);
+  const auto ended = sessions.open(left.session_id, 1, false, {}, {}, 0);
+  EXPECT_EQ(ended.error, ErrorCode::none);
+  EXPECT_EQ(ended.session_id, kSessionNone);
+  EXPECT_EQ(sessions.open(left.session_id, 2, false, {}, {}, 0).error, ErrorCode::fetch_session_id_not_found);
+}
+
 TEST(FetchSessions, ASessionThatBecomesEmptyOrIsClosedEnds) {
   FetchSessions sessions{10, Random{1}};
   const auto id = sessions.open(0, kEpochInitial, false, {target(0)}, {}, 0).session_id;
@@ -55,6 +70,18 @@ TEST(FetchSessions, ASessionThatBecomesEmptyOrIsClosedEnds) {
   EXPECT_EQ(closing.session_id, kSessionNone);
   EXPECT_EQ(partitions(closing), std::vector{0}) << "the closing fetch itself is served in full";
   EXPECT_EQ(sessions.size(), 0U);
+}
+
+TEST(FetchSessions, TheFullAnswerLeavesTheOrderThatWasAskedFor) {
+  FetchSessions sessions{10, Random{1}};
+  const auto first = sessions.open(0, kEpochInitial, false, {target(0), target(1)}, {}, 0);
+  const FetchedFacts records{.high_watermark = 5, .log_start = 0, .has_records = true};
+  const FetchedFacts full{.high_watermark = 5, .log_start = 0};
+  sessions.must_send(first.session_id, first.targets, {records, full});
+  const auto second = sessions.open(first.session_id, 1, false, {}, {}, 0);
+  EXPECT_EQ(partitions(second), (std::vector{0, 1}));
+  sessions.must_send(second.session_id, second.targets, {records, full});
+  EXPECT_EQ(partitions(sessions.open(first.session_id, 2, false, {}, {}, 0)), (std::vector{1, 0}));
 }
 
 TEST(FetchSessions, AnIncrementalAnswerCarriesDataErrorsAndChangesAndRotatesWhatHadRecords) {

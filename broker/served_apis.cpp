@@ -23,6 +23,7 @@
 #include "protocol/gen/init_producer_id.hpp"
 #include "protocol/gen/join_group.hpp"
 #include "protocol/gen/leave_group.hpp"
+#include "protocol/gen/list_config_resources.hpp"
 #include "protocol/gen/list_groups.hpp"
 #include "protocol/gen/list_offsets.hpp"
 #include "protocol/gen/metadata.hpp"

@@ -52,6 +52,11 @@ GroupShard::Slot* GroupShard::find(const std::string& group_id) const {
   return found == slots_.end() ? nullptr : found->second.get();
 }
 
+GroupShard::Slot* GroupShard::find_seen(const std::string& group_id) const {
+  auto* slot = find(group_id);
+  return slot == nullptr || slot->group->state() == GroupState::dead || unseen_.contains(group_id) ? nullptr : slot;
+}
+
 GroupShard::Slot& GroupShard::find_or_make(const std::string& group_id, Now now) {
   auto& slot = slots_[group_id];
   if (!slot) {
@@ -76,6 +81,7 @@ void GroupShard::settle(const std::string& group_id) {
     }
   }
   if (slot.is_nothing()) {
+    unseen_.erase(group_id);
     slots_.erase(found);
   }
 }
@@ -205,7 +211,8 @@ void GroupShard::commit(CommitRequest request, Ticket ticket, Now now, Effects& 
     std::ranges::fill(answer.partitions, error);
     out.answers.push_back({ticket, std::move(answer)});
   };
-  if (find(request.group_id) == nullptr && request.sender.generation >= 0) {
+  const bool is_new = find(request.group_id) == nullptr;
+  if (is_new && request.sender.generation >= 0) {
     return refuse_with(request.old_unknown_group_error ? ErrorCode::illegal_generation : ErrorCode::group_id_not_found);
   }
   auto& slot = find_or_make(request.group_id, now);
@@ -226,10 +233,14 @@ void GroupShard::commit(CommitRequest request, Ticket ticket, Now now, Effects& 
     }
     changes.push_back({{request.group_id, std::move(part.topic), part.partition}, std::move(value)});
   }
-  if (changes.empty()) {
-    out.answers.push_back({ticket, std::move(answer)});
-  } else {
+  if (!changes.empty()) {
     write_offsets(slot, std::move(changes), {Answer{ticket, std::move(answer)}}, false);
+  } else {
+    if (is_new) {
+      slot.stays_empty = true;
+      unseen_.insert(request.group_id);
+    }
+    out.answers.push_back({ticket, std::move(answer)});
   }
   settle(request.group_id);
 }
@@ -402,6 +413,9 @@ void GroupShard::appended(Result<Offset> outcome, Now now, Effects& out) {
   }
   WEIR_CHECK(!under_way_.empty());
   const auto error = outcome ? ErrorCode::none : append_error(outcome.error().code);
+  if (outcome) {
+    unseen_.clear();
+  }
   if (!outcome) {
     out.notes.push_back("group records were refused: " + to_string(outcome.error()));
   } else if (std::exchange(start_at_next_append_, false)) {
@@ -490,8 +504,8 @@ std::vector<FetchedTopic> GroupShard::fetch_all(const std::string& group_id) con
 }
 
 GroupFacts GroupShard::describe(const std::string& group_id) const {
-  const auto* slot = find(group_id);
-  return slot == nullptr || slot->group->state() == GroupState::dead ? GroupFacts{} : slot->group->facts();
+  const auto* slot = find_seen(group_id);
+  return slot == nullptr ? GroupFacts{} : slot->group->facts();
 }
 
 InspectedGroup GroupShard::inspect(const std::string& group_id) const {
@@ -528,7 +542,7 @@ std::vector<InspectedGroup> GroupShard::inspect_some(const std::string& after, s
 std::vector<ListedGroup> GroupShard::list() const {
   std::vector<ListedGroup> listed;
   for (const auto& [id, slot] : slots_) {
-    if (slot->group->state() != GroupState::dead) {
+    if (find_seen(id) != nullptr) {
       listed.push_back({id, slot->group->protocol_type(), slot->group->state()});
     }
   }

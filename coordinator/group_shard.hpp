@@ -77,6 +77,7 @@ class GroupShard {
   using Change = std::pair<OffsetKey, std::optional<CommittedOffset>>;  // nullopt: a tombstone
 
   [[nodiscard]] Slot* find(const std::string& group_id) const;
+  [[nodiscard]] Slot* find_seen(const std::string& group_id) const;  // what describe and list tell
   Slot& find_or_make(const std::string& group_id, Now now);
   // Puts what a group asked for into the queue and its answers where they belong; `last` waits for the writes, if any.
   void apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Effects& out);
@@ -98,6 +99,10 @@ class GroupShard {
   std::map<std::string, std::unique_ptr<Slot>> slots_;
   std::set<std::pair<Millis, std::string>> deadlines_;
   Millis next_expiry_ms_ = kNever;
+
+  // Groups made by a commit of which nothing could be written. As in Kafka admins can delete them and their offsets,
+  // but nobody sees them before the next record of the partition; they go like all empty groups.
+  std::set<std::string> unseen_;
 
   std::deque<Write> queued_;
   std::deque<Write> under_way_;

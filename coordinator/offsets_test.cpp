@@ -184,6 +184,39 @@ TEST(OffsetDelete, ARefusedCommitLeavesNoGroup) {
   EXPECT_EQ(test.shard().group_count(), 0U);
 }
 
+// The case of a real 4.4.0 node: compat_tests/differ/cases/commit_of_nothing_makes_the_group.json.
+TEST(OffsetCommit, OfNothingThatMayBeWrittenMakesAGroupThatIsSeenBehindTheNextRecord) {
+  ShardUnderTest test;
+  auto request = commit_request("s", "", -1);
+  request.partitions = {{"t", {}, 0, 5, -1, std::string(4'097, 'x')}};
+  EXPECT_EQ(test.commit(request).partitions[0], ErrorCode::offset_metadata_too_large);
+  EXPECT_FALSE(test.shard().describe("s").found);
+  EXPECT_TRUE(test.shard().list().empty());
+  EXPECT_EQ(test.get<DeleteOffsetsAnswer>(test.delete_offsets_async({"s", {{"t", {}, {0}}}})).error, ErrorCode::none);
+  EXPECT_FALSE(test.shard().describe("s").found);
+  test.commit_async(commit_request("other", "", -1, 5));
+  EXPECT_EQ(test.shard().describe("s").state, GroupState::empty);
+  EXPECT_EQ(test.shard().list().size(), 2U);
+  EXPECT_EQ(test.get<DeleteGroupAnswer>(test.delete_group_async("s")).error, ErrorCode::none);
+  EXPECT_EQ(test.get<DeleteGroupAnswer>(test.delete_group_async("s")).error, ErrorCode::group_id_not_found);
+}
+
+TEST(OffsetCommit, AGroupThatNobodySeesGoesWithTheNextExpiryCheckOrRestart) {
+  ShardUnderTest test;
+  auto request = commit_request("s", "", -1);
+  request.partitions = {{"t", {}, 0, 5, -1, std::string(4'097, 'x')}};
+  test.commit(request);
+  EXPECT_EQ(test.shard().group_count(), 1U);
+  test.advance(test.config.offsets_retention_check_ms);
+  EXPECT_EQ(test.shard().group_count(), 0U);
+  test.commit(request);
+  test.restart();
+  EXPECT_EQ(test.shard().group_count(), 0U);
+  request.sender.generation = 1;
+  EXPECT_EQ(test.commit(request).partitions[0], ErrorCode::group_id_not_found) << "a member's commit makes none";
+  EXPECT_EQ(test.shard().group_count(), 0U);
+}
+
 TEST(OffsetDelete, OfAGroupWhoseProtocolNobodyKnowsIsRefusedWhileItHasMembers) {
   ShardUnderTest test;
   auto request = join_request("g");

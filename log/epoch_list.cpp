@@ -33,8 +33,11 @@ std::optional<EpochStart> EpochList::latest() const {
 }
 
 EpochStart EpochList::end_of(LeaderEpoch epoch, Offset log_end) const {
-  if (entries_.empty() || epoch > entries_.back().epoch || epoch < entries_.front().epoch) {
+  if (entries_.empty() || epoch > entries_.back().epoch || epoch == LeaderEpoch{-1}) {
     return {LeaderEpoch{-1}, Offset{-1}};
+  }
+  if (epoch < entries_.front().epoch) {
+    return {epoch, entries_.front().start};
   }
   const auto next = std::upper_bound(entries_.begin(), entries_.end(), epoch, is_above);
   return {std::prev(next)->epoch, next == entries_.end() ? log_end : next->start};

@@ -19,13 +19,13 @@ struct EpochStart {
 
 class EpochList {
  public:
-  static constexpr std::size_t kEpochsMax = 16'384;  // the oldest are forgotten beyond it: end_of answers -1 for them
+  static constexpr std::size_t kEpochsMax = 16'384;  // the oldest are forgotten beyond it
 
   // A new epoch begins at `start`. Ignored (false) unless `epoch` is above the latest; entries at or above `start` go.
   bool assign(LeaderEpoch epoch, Offset start);
   [[nodiscard]] std::optional<EpochStart> latest() const;
   // Kafka's OffsetForLeaderEpoch: the largest known epoch <= `epoch` and the offset where the next one begins; log_end
-  // for the latest; {-1, -1} if `epoch` is above the latest or below the first known.
+  // for the latest; an epoch below the first known ended where that one begins; {-1, -1} for -1 and above the latest.
   [[nodiscard]] EpochStart end_of(LeaderEpoch epoch, Offset log_end) const;
   // Epoch of the batch that holds `offset`; -1 if it is before all.
   [[nodiscard]] LeaderEpoch epoch_at(Offset offset) const;

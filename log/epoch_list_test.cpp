@@ -28,7 +28,9 @@ TEST(EpochList, EndOfAnEpochIsWhereTheNextKnownOneBegins) {
   EXPECT_EQ(list.end_of(LeaderEpoch{6}, kLogEnd), pair(3, 50));
   EXPECT_EQ(list.end_of(LeaderEpoch{7}, kLogEnd), pair(7, 100));
   EXPECT_EQ(list.end_of(LeaderEpoch{8}, kLogEnd), pair(-1, -1)) << "above the latest";
-  EXPECT_EQ(list.end_of(LeaderEpoch{0}, kLogEnd), pair(-1, -1)) << "below the first known";
+  EXPECT_EQ(list.end_of(LeaderEpoch{0}, kLogEnd), pair(0, 0)) << "below the first known";
+  EXPECT_EQ(list.end_of(LeaderEpoch{-2}, kLogEnd), pair(-2, 0));
+  EXPECT_EQ(list.end_of(LeaderEpoch{-1}, kLogEnd), pair(-1, -1)) << "no epoch";
   EXPECT_EQ(EpochList{}.end_of(LeaderEpoch{0}, kLogEnd), pair(-1, -1));
 }
 

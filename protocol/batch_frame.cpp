@@ -36,11 +36,30 @@ BatchRefusal bad_frame() {
   return refusal;
 }
 
+std::optional<BatchRefusal> refuse_codec_of_old_version(unsigned codec) {
+  constexpr auto kZstd = static_cast<unsigned>(Codec::zstd);
+  if (codec == kZstd) {
+    return refused(ErrorCode::unsupported_compression_type, "zstd needs Produce version 7");
+  }
+  if (codec > kZstd) {
+    auto refusal = refused(ErrorCode::unknown_server_error, "codec that does not exist");
+    refusal.whole_request = true;
+    return refusal;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<BatchRefusal> refuse_garbled(Bytes records) {
   std::size_t size = 0;
   return cut_batch(records, size) == Cut::corrupt ? std::optional{bad_frame()} : std::nullopt;
+}
+
+bool is_transactional(Bytes records) {
+  std::size_t size = 0;
+  return cut_batch(records, size) == Cut::batch && load_be<std::int8_t>(records, kMagicAt) == kMagic &&
+         size > kAttributesAt + 1 && (load_be<std::uint16_t>(records, kAttributesAt) & kTransactionalBit) != 0;
 }
 
 std::optional<BatchRefusal> refuse_frame(Bytes records, std::int16_t produce_version, Bytes& batch) {
@@ -54,9 +73,10 @@ std::optional<BatchRefusal> refuse_frame(Bytes records, std::int16_t produce_ver
   if (load_be<std::int8_t>(batch, kMagicAt) != kMagic) {
     return refused(ErrorCode::invalid_record, "record batch of an old format");
   }
-  if (size > kAttributesAt + 1 && produce_version < 7 &&
-      (load_be<std::uint16_t>(batch, kAttributesAt) & kCodecMask) == static_cast<unsigned>(Codec::zstd)) {
-    return refused(ErrorCode::unsupported_compression_type, "zstd needs Produce version 7");
+  if (size > kAttributesAt + 1 && produce_version < 7) {
+    if (auto refusal = refuse_codec_of_old_version(load_be<std::uint16_t>(batch, kAttributesAt) & kCodecMask)) {
+      return refusal;
+    }
   }
   std::size_t second_size = 0;
   switch (cut_batch(records.subspan(size), second_size)) {

@@ -62,5 +62,38 @@ TEST(BatchFrame, ExactlyOneBatchOfThisFormatPasses) {
   EXPECT_EQ(code(one_batch(Codec::zstd), 7), ErrorCode::none);
 }
 
+std::vector<std::byte> with_attributes(std::uint16_t attributes) {
+  auto lie = one_batch();
+  store_be(lie, kAttributesAt, attributes);
+  return lie;
+}
+
+TEST(BatchFrame, BeforeVersion7ACodecThatDoesNotExistIsTheEndOfTheWholeRequest) {
+  const auto whole = [](Bytes records, std::int16_t version) {
+    Bytes batch;
+    const auto refusal = refuse_frame(records, version, batch);
+    EXPECT_TRUE(!refusal || !refusal->whole_request || refusal->code == ErrorCode::unknown_server_error);
+    return refusal && refusal->whole_request;
+  };
+  for (std::uint16_t codec = 5; codec <= kCodecMask; ++codec) {
+    EXPECT_TRUE(whole(with_attributes(codec), 6)) << codec;
+    EXPECT_FALSE(whole(with_attributes(codec), 7)) << codec;
+  }
+  EXPECT_FALSE(whole(one_batch(Codec::zstd), 6));
+  EXPECT_FALSE(whole(one_batch(Codec::lz4), 6));
+  EXPECT_FALSE(whole(with_magic(1), 6)) << "the format is looked at first";
+}
+
+TEST(BatchFrame, OnlyAWholeBatchOfThisFormatCanBeOfATransaction) {
+  auto transactional = with_attributes(kTransactionalBit);
+  EXPECT_TRUE(is_transactional(transactional));
+  EXPECT_TRUE(is_transactional(with_attributes(0x15)));
+  EXPECT_FALSE(is_transactional(one_batch()));
+  EXPECT_FALSE(is_transactional(Bytes{transactional}.first(transactional.size() - 1)));
+  EXPECT_FALSE(is_transactional({}));
+  transactional[kMagicAt] = std::byte{1};
+  EXPECT_FALSE(is_transactional(transactional));
+}
+
 }  // namespace
 }  // namespace weir::protocol

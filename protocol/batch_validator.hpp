@@ -55,9 +55,10 @@ struct BatchRefusal {
   // unknown_server_error, corrupt_message, message_too_large, invalid_timestamp, unsupported_compression_type or
   // invalid_record.
   ErrorCode code = ErrorCode::unknown_server_error;
-  bool before_log = false;    // the answer's log start offset is -1, as for all that Kafka's log never looked at
-  std::string_view reason;    // for our log and metrics; static text
-  std::string error_message;  // for the answer; empty: null there, as with Kafka
+  bool before_log = false;     // the answer's log start offset is -1, as for all that Kafka's log never looked at
+  bool whole_request = false;  // nothing of the request is taken: Kafka fails at such a batch
+  std::string_view reason;     // for our log and metrics; static text
+  std::string error_message;   // for the answer; empty: null there, as with Kafka
   std::vector<RecordError> record_errors;
 };
 

@@ -225,6 +225,16 @@ TEST_F(GroupSim, AdminsSeeAndDeleteGroupsOfAllPartitions) {
   EXPECT_EQ(forgotten.topics.at(0).partitions.at(1).error_code, kNone);
   EXPECT_EQ(committed(world, "simple8", 8), -1);
 
+  OffsetFetchRequest fetch;
+  auto& asked = fetch.groups.emplace_back();
+  asked.group_id = "simple9";
+  const auto id = world.broker().services().controller.image()->find_topic(std::string_view{kTopic.name})->id;
+  asked.topics = {{.topic_id = Random{1}.uuid(), .partition_indexes = {0}}, {.topic_id = id, .partition_indexes = {1}}};
+  const auto fetched = versioned<OffsetFetchResponse>(world, *connection, fetch, 10);
+  ASSERT_EQ(fetched.groups.at(0).topics.size(), 2U);
+  EXPECT_EQ(fetched.groups[0].topics[0].topic_id, id) << "what is not there comes last";
+  EXPECT_EQ(fetched.groups[0].topics[1].partitions.at(0).error_code, wire(ErrorCode::unknown_topic_id));
+
   LeaveGroupRequest leave;
   leave.group_id = "g";
   leave.members.push_back({.member_id = member.id});

@@ -6,8 +6,11 @@
 #include <set>
 
 #include "protocol/errors.hpp"
+#include "protocol/gen/api_versions.hpp"
 #include "protocol/gen/describe_topic_partitions.hpp"
 #include "protocol/gen/fetch.hpp"
+#include "protocol/gen/incremental_alter_configs.hpp"
+#include "protocol/gen/list_config_resources.hpp"
 #include "protocol/gen/list_offsets.hpp"
 #include "protocol/gen/metadata.hpp"
 #include "protocol/gen/produce.hpp"
@@ -286,6 +289,135 @@ TEST_F(RequestsSim, APageThatBeginsBeforeTheFirstPartitionIsRefused) {
   ASSERT_EQ(answer->response.topics.size(), 1U);
   EXPECT_EQ(answer->response.topics[0].error_code, wire(ErrorCode::invalid_request));
   EXPECT_TRUE(answer->response.topics[0].partitions.empty());
+}
+
+TEST_F(RequestsSim, AFullPageEndsBeforeATopicThatIsNotThereToo) {
+  start();
+  DescribeTopicPartitionsRequest request;
+  request.topics = {{.name = kTopic.name}, {.name = "zz"}};
+  request.response_partition_limit = 1;
+  const auto page = call<DescribeTopicPartitionsResponse>(request, 0);
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->response.topics.size(), 1U);
+  ASSERT_TRUE(page->response.next_cursor);
+  EXPECT_EQ(page->response.next_cursor->topic_name, "zz");
+  request.response_partition_limit = 2;
+  const auto whole = call<DescribeTopicPartitionsResponse>(request, 0);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->response.topics.size(), 2U);
+  EXPECT_FALSE(whole->response.next_cursor);
+}
+
+TEST_F(RequestsSim, ApiVersionsTakesClusterAndNodeTogetherAndOnlyItsOwn) {
+  start();
+  const auto own = world->broker().services().identity.cluster_id;
+  const auto node = world->broker().services().identity.node_id;
+  const auto code = [&](std::optional<std::string> cluster, std::int32_t id) {
+    ApiVersionsRequest request{.client_software_name = "test", .client_software_version = "1", .node_id = id};
+    request.cluster_id = cluster ? std::optional<Text>{*cluster} : std::nullopt;
+    const auto answer = call<ApiVersionsResponse>(request, 5);
+    return answer ? answer->response.error_code : std::int16_t{-7};
+  };
+  EXPECT_EQ(code({}, -1), 0);
+  EXPECT_EQ(code(own, node), 0);
+  for (const std::int32_t id : {node, node + 1, 0, -5}) {
+    EXPECT_EQ(code({}, id), wire(ErrorCode::invalid_request)) << id;
+    EXPECT_EQ(code("another", id), wire(ErrorCode::rebootstrap_required)) << id;
+  }
+  EXPECT_EQ(code(own, -1), wire(ErrorCode::invalid_request));
+  EXPECT_EQ(code("another", -1), wire(ErrorCode::invalid_request));
+  EXPECT_EQ(code(own, node + 1), wire(ErrorCode::rebootstrap_required));
+}
+
+TEST_F(RequestsSim, ConfigResourcesAreTopicsGroupsWithConfigsAndThisNode) {
+  start();
+  IncrementalAlterConfigsRequest change;
+  change.resources.push_back({.resource_type = 32, .resource_name = "g"});
+  change.resources[0].configs.push_back({.name = "consumer.session.timeout.ms", .value = "50000"});
+  ASSERT_EQ(call<IncrementalAlterConfigsResponse>(change, 1)->response.responses.at(0).error_code, 0);
+  const auto list = [&](std::vector<std::int8_t> types, std::int16_t version = 1) {
+    ListConfigResourcesRequest request;
+    request.resource_types = std::move(types);
+    const auto answer = call<ListConfigResourcesResponse>(request, version);
+    std::vector<std::string> all;
+    for (const auto& resource : answer->response.config_resources) {
+      if (resource.resource_name != "__consumer_offsets") {
+        all.push_back(std::to_string(resource.resource_type) + " " + resource.resource_name.str());
+      }
+    }
+    if (answer->response.error_code != 0) {
+      all.push_back("error " + std::to_string(answer->response.error_code));
+    }
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  const auto node = std::to_string(world->broker().services().identity.node_id);
+  EXPECT_EQ(list({}), (Names{"32 g", "8 " + node, "4 " + node, "2 orders"}));
+  EXPECT_EQ(list({2, 32, 2}), (Names{"32 g", "2 orders"}));
+  EXPECT_EQ(list({16}), Names{});
+  EXPECT_EQ(list({}, 0), Names{}) << "subscriptions to metrics only";
+  EXPECT_EQ(list({2, 3}), Names{"error 35"});
+  change.resources[0].configs[0].config_operation = 1;
+  ASSERT_EQ(call<IncrementalAlterConfigsResponse>(change, 1)->response.responses.at(0).error_code, 0);
+  EXPECT_EQ(list({32}), Names{}) << "without configs a group is not listed";
+}
+
+TEST_F(RequestsSim, MetadataWithOneIdIsAskedByIdsAlone) {
+  start();
+  const auto id = world->broker().services().controller.image()->find_topic(std::string_view{kTopic.name})->id;
+  MetadataRequest request;
+  request.topics = {{.name = "zz"}, {.topic_id = id, .name = "other"}, {.name = kTopic.name}};
+  const auto answer = call<MetadataResponse>(request, 12);
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->response.topics.size(), 1U);
+  EXPECT_EQ(answer->response.topics[0].topic_id, id);
+  request.topics->at(1).topic_id = {};
+  const auto named = call<MetadataResponse>(request, 12);
+  ASSERT_TRUE(named);
+  EXPECT_EQ(named->response.topics.size(), 3U);
+}
+
+TEST_F(RequestsSim, NothingOfAProduceIsTakenWhenOneBatchIsTheEndOfItAll) {
+  start();
+  const SimTopic two{"pairs", 2};
+  ASSERT_TRUE(create_topic(*world, two));
+  const auto codes = [&](std::uint16_t attributes, std::int16_t version) {
+    ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
+    request.topic_data.emplace_back().name = two.name;
+    request.topic_data[0].partition_data.push_back(records(1, 0));
+    auto bad = std::get<SharedBytes>(records(1, 1).records->pieces().front());
+    std::vector<std::byte> bytes{bad.view().begin(), bad.view().end()};
+    store_be(bytes, kAttributesAt, attributes);
+    request.topic_data[0].partition_data.push_back(
+        {.index = 1, .records = BufferChain{SharedBytes::adopt(std::move(bytes))}});
+    const auto answer = call<ProduceResponse>(request, version);
+    std::vector<std::int16_t> found;
+    for (const auto& part : answer->response.responses.at(0).partition_responses) {
+      found.push_back(part.error_code);
+    }
+    return found;
+  };
+  EXPECT_EQ(codes(5, 6), (std::vector<std::int16_t>{-1, -1}));
+  EXPECT_EQ(codes(kTransactionalBit, 12), (std::vector<std::int16_t>{53, 53}));
+  EXPECT_EQ(codes(5, 12).at(0), 0) << "from version 7 on a codec is one partition's matter";
+  const auto& services = world->broker().services();
+  const auto id = services.controller.image()->find_topic(std::string_view{two.name})->id;
+  EXPECT_EQ(services.log.find({id, 0})->log_end(), Offset{1}) << "of three batches one was taken";
+}
+
+TEST_F(RequestsSim, AFetchThatHasToGoBackHasNoListOfAbortedTransactions) {
+  start();
+  FetchRequest request{.min_bytes = 0, .max_bytes = 100, .isolation_level = 1, .session_epoch = -1};
+  request.topics.emplace_back().topic = kTopic.name;
+  request.topics[0].partitions.push_back({.partition = 0, .fetch_offset = 1, .last_fetched_epoch = 0});
+  const auto back = call<FetchResponse>(request, 12);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->response.responses.at(0).partitions.at(0).diverging_epoch.end_offset, 0);
+  EXPECT_FALSE(back->response.responses.at(0).partitions.at(0).aborted_transactions.has_value());
+  request.topics[0].partitions[0].fetch_offset = 0;
+  const auto here = call<FetchResponse>(request, 12);
+  ASSERT_TRUE(here);
+  EXPECT_TRUE(here->response.responses.at(0).partitions.at(0).aborted_transactions.has_value());
 }
 
 TEST_F(RequestsSim, ANegativeIdleMaximumKeepsConnections) {

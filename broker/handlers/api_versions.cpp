@@ -14,6 +14,7 @@ using protocol::ErrorCode;
 namespace {
 constexpr std::int16_t kFirstWithSoftware = 3;
 constexpr std::int16_t kFirstWithIdentity = 5;
+constexpr std::int32_t kNoNode = -1;
 constexpr std::int16_t kFirstWithZeroFeatures = 4;  // version 3 cannot say a minimum of 0
 
 // Letters, digits, '.' and '-', beginning and ending with a letter or digit (KIP-511).
@@ -32,14 +33,13 @@ ErrorCode check(const RequestContext& context, const ApiVersionsRequest& request
     return ErrorCode::none;
   }
   const auto& identity = context.services.identity;
-  if (request.cluster_id && request.cluster_id->view() != identity.cluster_id) {
-    return ErrorCode::rebootstrap_required;
-  }
-  const bool names_node = request.node_id >= 0;
-  if (names_node && (!request.cluster_id || request.node_id != identity.node_id)) {
+  // Cluster and node are named together or not at all.
+  if (request.cluster_id.has_value() != (request.node_id != kNoNode)) {
     return ErrorCode::invalid_request;
   }
-  return ErrorCode::none;
+  const bool is_meant =
+      !request.cluster_id || (request.cluster_id->view() == identity.cluster_id && request.node_id == identity.node_id);
+  return is_meant ? ErrorCode::none : ErrorCode::rebootstrap_required;
 }
 
 void add_features(ApiVersionsResponse& response, const metadata::MetadataImage& image, const RequestContext& context) {

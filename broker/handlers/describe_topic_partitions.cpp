@@ -84,16 +84,16 @@ void handle(RequestContext context, DescribeTopicPartitionsRequest request,
   const std::string start = request.cursor ? request.cursor->topic_name.str() : std::string{};
   DescribeTopicPartitionsResponse response;
   for (auto name = names.lower_bound(start); name != names.end(); ++name) {
-    const auto& topic = image->find_topic(*name);
-    if (!topic) {
-      response.topics.push_back(unknown(*name));
-      continue;
-    }
     const bool resumed = request.cursor && *name == start;
     const auto first = static_cast<std::size_t>(resumed ? request.cursor->partition_index : 0);
     if (room == 0) {
       response.next_cursor = {.topic_name = *name, .partition_index = static_cast<std::int32_t>(first)};
       break;
+    }
+    const auto& topic = image->find_topic(*name);
+    if (!topic) {
+      response.topics.push_back(unknown(*name));
+      continue;
     }
     response.topics.push_back(describe(*topic, first, room));
     const auto sent = response.topics.back().partitions.size();

@@ -142,6 +142,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
       return Outcome{failed_read(index, code), nullptr};
     }
     if (data.diverging_epoch.epoch >= 0) {
+      data.aborted_transactions.reset();  // nothing was read
       return Outcome{std::move(data), std::move(partition)};
     }
     const Offset bound{read_committed_ ? data.last_stable_offset : data.high_watermark};

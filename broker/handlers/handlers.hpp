@@ -34,6 +34,7 @@
   ROW(IncrementalAlterConfigs) \
   ROW(OffsetDelete)            \
   ROW(DescribeCluster)         \
+  ROW(ListConfigResources)     \
   ROW(DescribeTopicPartitions) \
   ROW(ExplainGroup)
 

@@ -84,11 +84,16 @@ class Answering {
     });
   }
 
+  // By name, or, as soon as one entry has an id, by ids alone.
   void add_named() {
+    const auto has_id = [](const auto& asked) { return !asked.topic_id.is_zero(); };
+    const bool by_id = std::ranges::any_of(*request_.topics, has_id);
     std::set<std::string_view> names;
     std::set<Uuid> ids;
     for (const auto& asked : *request_.topics) {
-      const bool by_id = !asked.topic_id.is_zero();
+      if (has_id(asked) != by_id) {
+        continue;
+      }
       if (by_id ? !ids.insert(asked.topic_id).second : asked.name && !names.insert(*asked.name).second) {
         continue;
       }

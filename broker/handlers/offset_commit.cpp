@@ -2,10 +2,9 @@
 // 9, by topic id from version 10 on. The answer leaves when the offsets are durable.
 #include "protocol/gen/offset_commit.hpp"
 
-#include <map>
-
 #include "broker/handlers/group_fields.hpp"
 #include "broker/handlers/handlers.hpp"
+#include "broker/handlers/refused_first.hpp"
 
 namespace weir::broker {
 namespace {
@@ -35,17 +34,22 @@ class Commit : public std::enable_shared_from_this<Commit> {
       take(*image, topic, event.partitions);
     }
     if (event.partitions.empty()) {
-      return reply_(response_);
+      return answer_with({});
     }
-    context_.services.groups.commit(std::move(event), context_.loop,
-                                    [self = shared_from_this()](const group::CommitAnswer& answer) {
-                                      self->reply_(self->answered_with(answer.partitions));
-                                    });
+    context_.services.groups.commit(
+        std::move(event), context_.loop,
+        [self = shared_from_this()](const group::CommitAnswer& answer) { self->answer_with(answer.partitions); });
   }
 
  private:
   using TopicAnswer = OffsetCommitResponse::OffsetCommitResponseTopic;
-  using Key = std::pair<std::string, Uuid>;
+  static std::pair<std::string, Uuid> key_of(const TopicAnswer& topic) { return {topic.name.str(), topic.topic_id}; }
+
+  void answer_with(const std::vector<ErrorCode>& errors) {
+    OffsetCommitResponse response;
+    response.topics = topics_.together(errors);
+    reply_(response);
+  }
 
   // What cannot be goes into the answer, all else to the group. A topic that is not there is named without partitions.
   void take(const metadata::MetadataImage& image, const OffsetCommitRequest::OffsetCommitRequestTopic& asked,
@@ -69,43 +73,16 @@ class Commit : public std::enable_shared_from_this<Commit> {
       }
     }
     if (!topic || !bad.partitions.empty()) {
-      add(std::move(bad));
+      topics_.refuse(std::move(bad));
     }
     if (!good.partitions.empty()) {
-      committed_.push_back(std::move(good));
+      topics_.pass(std::move(good));
     }
-  }
-
-  void add(TopicAnswer topic) {
-    const auto [place, fresh] = places_.try_emplace({topic.name.str(), topic.topic_id}, response_.topics.size());
-    if (fresh) {
-      response_.topics.push_back(std::move(topic));
-    } else {
-      std::ranges::move(topic.partitions, std::back_inserter(response_.topics[place->second].partitions));
-    }
-  }
-
-  // As Kafka puts the two together: without a refusal the answer has the topics of the request as they came.
-  const OffsetCommitResponse& answered_with(const std::vector<ErrorCode>& errors) {
-    auto error = errors.begin();
-    for (auto& topic : committed_) {
-      for (auto& part : topic.partitions) {
-        part.error_code = wire(*error++);
-      }
-    }
-    if (response_.topics.empty()) {
-      response_.topics = std::move(committed_);
-    } else {
-      std::ranges::for_each(committed_, [this](auto& topic) { add(std::move(topic)); });
-    }
-    return response_;
   }
 
   RequestContext context_;
   Reply<OffsetCommitResponse> reply_;
-  OffsetCommitResponse response_;
-  std::map<Key, std::size_t> places_;   // in response_.topics
-  std::vector<TopicAnswer> committed_;  // what went to the group, in the order of CommitAnswer::partitions
+  RefusedFirst<TopicAnswer, key_of> topics_;  // what is passed goes to the group, in the order of its answer
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "broker/handlers/group_fields.hpp"
 #include "broker/handlers/handlers.hpp"
+#include "broker/handlers/refused_first.hpp"
 
 namespace weir::broker {
 namespace {
@@ -10,34 +11,47 @@ using protocol::ErrorCode;
 using protocol::OffsetDeleteRequest;
 using protocol::OffsetDeleteResponse;
 
+using TopicAnswer = OffsetDeleteResponse::OffsetDeleteResponseTopic;
+
+std::string name_of(const TopicAnswer& topic) {
+  return topic.name.str();
+}
+
 struct Asked {
   group::DeleteOffsetsRequest known;
-  OffsetDeleteResponse response;  // with the unknown partitions already in it, first, as Kafka has them
+  RefusedFirst<TopicAnswer, name_of> topics;  // what is passed goes to the group, in the order of its answer
 };
 
-Asked sort_out(const metadata::MetadataImage& image, const OffsetDeleteRequest& request) {
-  Asked asked;
-  asked.known.group_id = request.group_id.str();
-  for (const auto& topic : request.topics) {
-    if (topic.partitions.empty()) {
-      continue;
+void sort_out(const metadata::MetadataImage& image, const OffsetDeleteRequest::OffsetDeleteRequestTopic& topic,
+              Asked& asked) {
+  const auto& known = image.find_topic(topic.name.view());
+  TopicAnswer good{.name = topic.name};
+  TopicAnswer bad = good;
+  group::TopicPartitions wanted{.topic = topic.name.str(), .topic_id = known ? known->id : Uuid{}};
+  for (const auto& part : topic.partitions) {
+    const auto index = part.partition_index;
+    if (known && index >= 0 && std::cmp_less(index, known->partitions.size())) {
+      good.partitions.push_back({.partition_index = index});
+      wanted.partitions.push_back(index);
+    } else {
+      bad.partitions.push_back({index, wire(ErrorCode::unknown_topic_or_partition)});
     }
-    const auto& known = image.find_topic(topic.name.view());
-    auto& answer = asked.response.topics.emplace_back();
-    answer.name = topic.name;
-    group::TopicPartitions wanted{.topic = topic.name.str(), .topic_id = known ? known->id : Uuid{}};
-    for (const auto& part : topic.partitions) {
-      const bool exists =
-          known && part.partition_index >= 0 && std::cmp_less(part.partition_index, known->partitions.size());
-      if (exists) {
-        wanted.partitions.push_back(part.partition_index);
-      } else {
-        answer.partitions.push_back({part.partition_index, wire(ErrorCode::unknown_topic_or_partition)});
-      }
-    }
+  }
+  if (!known || !bad.partitions.empty()) {
+    asked.topics.refuse(std::move(bad));
+  }
+  if (!good.partitions.empty()) {
+    asked.topics.pass(std::move(good));
     asked.known.topics.push_back(std::move(wanted));
   }
-  return asked;
+}
+
+std::vector<ErrorCode> in_one_list(const std::vector<std::vector<ErrorCode>>& errors) {
+  std::vector<ErrorCode> all;
+  for (const auto& some : errors) {
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
 }
 
 }  // namespace
@@ -46,19 +60,16 @@ void handle(RequestContext context, OffsetDeleteRequest request, Reply<OffsetDel
   if (request.group_id.empty()) {
     return reply({.error_code = wire(ErrorCode::invalid_group_id)});
   }
-  auto asked = sort_out(*context.services.controller.image(), request);
-  const auto topics = asked.known.topics;
+  Asked asked{.known = {.group_id = request.group_id.str()}};
+  for (const auto& topic : request.topics) {
+    sort_out(*context.services.controller.image(), topic, asked);
+  }
   context.services.groups.delete_offsets(
       std::move(asked.known), context.loop,
-      [reply = std::move(reply), response = std::move(asked.response),
-       topics](const group::DeleteOffsetsAnswer& answer) mutable {
-        if (answer.error != ErrorCode::none) {
-          return reply({.error_code = wire(answer.error)});
-        }
-        for (std::size_t t = 0; t < topics.size(); ++t) {
-          for (std::size_t p = 0; p < topics[t].partitions.size(); ++p) {
-            response.topics[t].partitions.push_back({topics[t].partitions[p], wire(answer.topics[t][p])});
-          }
+      [reply = std::move(reply), topics = std::move(asked.topics)](const group::DeleteOffsetsAnswer& answer) mutable {
+        OffsetDeleteResponse response{.error_code = wire(answer.error)};
+        if (answer.error == ErrorCode::none) {
+          response.topics = topics.together(in_one_list(answer.topics));
         }
         reply(response);
       });

@@ -11,6 +11,7 @@ using protocol::ErrorCode;
 using protocol::OffsetFetchRequest;
 using protocol::OffsetFetchResponse;
 using GroupAnswer = OffsetFetchResponse::OffsetFetchResponseGroup;
+using TopicAnswer = OffsetFetchResponse::OffsetFetchResponseTopics;
 
 constexpr std::int16_t kFirstWithGroupError = 2;
 constexpr std::int16_t kFirstWithList = 8;
@@ -29,6 +30,7 @@ class OffsetFetching : public std::enable_shared_from_this<OffsetFetching> {
       request_.groups = {as_group()};
     }
     answers_.resize(request_.groups.size());
+    refused_.resize(request_.groups.size());
     for (std::size_t i = 0; i < request_.groups.size(); ++i) {
       ask(i);
     }
@@ -60,7 +62,7 @@ class OffsetFetching : public std::enable_shared_from_this<OffsetFetching> {
       for (const auto& topic : *group.topics) {
         const auto& known = by_id() ? image_->find_topic(topic.topic_id) : image_->find_topic(topic.name.view());
         if (!known && by_id()) {
-          refuse_unknown_id(answers_[at], topic);
+          refuse_unknown_id(refused_[at], topic);
           continue;
         }
         // A topic that is gone still shows what it left behind, as long as that is there.
@@ -76,8 +78,9 @@ class OffsetFetching : public std::enable_shared_from_this<OffsetFetching> {
                                    });
   }
 
-  static void refuse_unknown_id(GroupAnswer& answer, const OffsetFetchRequest::OffsetFetchRequestTopics& topic) {
-    auto& refused = answer.topics.emplace_back();
+  static void refuse_unknown_id(std::vector<TopicAnswer>& topics,
+                                const OffsetFetchRequest::OffsetFetchRequestTopics& topic) {
+    auto& refused = topics.emplace_back();
     refused.topic_id = topic.topic_id;
     for (const auto index : topic.partition_indexes) {
       refused.partitions.push_back(
@@ -89,7 +92,6 @@ class OffsetFetching : public std::enable_shared_from_this<OffsetFetching> {
     auto& answer = answers_[at];
     answer.error_code = wire(fetched.error);
     if (fetched.error != ErrorCode::none) {
-      answer.topics.clear();
       return;
     }
     for (const auto& topic : fetched.topics) {
@@ -113,6 +115,7 @@ class OffsetFetching : public std::enable_shared_from_this<OffsetFetching> {
                                   .metadata = part.metadata});
       }
     }
+    std::ranges::move(refused_[at], std::back_inserter(answer.topics));
   }
 
   void answered() {
@@ -160,6 +163,7 @@ class OffsetFetching : public std::enable_shared_from_this<OffsetFetching> {
   Reply<OffsetFetchResponse> reply_;
   const metadata::ImagePointer image_;
   std::vector<GroupAnswer> answers_;
+  std::vector<std::vector<TopicAnswer>> refused_;  // of each group; they come last, as Kafka's
   std::size_t unanswered_ = 1;
 };
 

@@ -1,4 +1,4 @@
-// OffsetForLeaderEpoch (key 23): where an epoch ended. An epoch we do not know: -1/-1 without an error.
+// OffsetForLeaderEpoch (key 23): where an epoch ended (EpochList::end_of).
 #include "protocol/gen/offset_for_leader_epoch.hpp"
 
 #include "broker/handlers/handlers.hpp"

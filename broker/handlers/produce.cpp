@@ -46,11 +46,19 @@ SharedBytes records_of(const ProduceRequest::PartitionProduceData& part) {
   return part.records && !part.records->empty() ? std::get<SharedBytes>(part.records->pieces().front()) : SharedBytes{};
 }
 
-std::optional<protocol::BatchRefusal> refuse_garbled(const ProduceRequest& request) {
+// Because of one batch nothing of the request is looked at: neither topic nor acks.
+std::optional<protocol::BatchRefusal> refuse_whole(const ProduceRequest& request) {
   for (const auto& topic : request.topic_data) {
     for (const auto& part : topic.partition_data) {
-      if (auto refusal = protocol::refuse_garbled(records_of(part).view())) {
+      const auto records = records_of(part);
+      if (auto refusal = protocol::refuse_garbled(records.view())) {
         return refusal;
+      }
+      if (!request.transactional_id && protocol::is_transactional(records.view())) {
+        return protocol::BatchRefusal{.code = ErrorCode::transactional_id_authorization_failed,
+                                      .before_log = true,
+                                      .whole_request = true,
+                                      .reason = "a batch of a transaction, but the request is of none"};
       }
     }
   }
@@ -68,12 +76,8 @@ std::optional<ErrorCode> refuse_early(const FoundPartition& found, const Produce
 }
 
 // Transactions are not served yet: InitProducerId gives no transactional producer an id, so such a batch has no owner.
-std::optional<ErrorCode> refuse_transactional(const ProduceRequest& request, const protocol::BatchFacts& facts) {
-  if (!facts.is_transactional()) {
-    return std::nullopt;
-  }
-  return request.transactional_id ? ErrorCode::invalid_producer_id_mapping
-                                  : ErrorCode::transactional_id_authorization_failed;
+std::optional<ErrorCode> refuse_transactional(const protocol::BatchFacts& facts) {
+  return facts.is_transactional() ? std::optional{ErrorCode::invalid_producer_id_mapping} : std::nullopt;
 }
 
 // One request on its way through the log. Lives on the connection's loop (one step, the judging of batches over the
@@ -89,12 +93,15 @@ class Production : public std::enable_shared_from_this<Production> {
 
   void run() {
     const auto image = services_.controller.image();
-    garbled_ = refuse_garbled(request_);
+    refused_whole_ = refuse_whole(request_);
     merge_topics(request_.topic_data, &ProduceRequest::TopicProduceData::partition_data,
                  [](const auto& topic) { return std::pair{topic.name.view(), topic.topic_id}; });
     response_.responses.resize(request_.topic_data.size());
     for (std::size_t i = 0; i < request_.topic_data.size(); ++i) {
       take_topic(*image, i);
+    }
+    if (refused_whole_) {
+      return refuse_all();
     }
     if (over_budget_.empty()) {
       return submit();
@@ -130,12 +137,20 @@ class Production : public std::enable_shared_from_this<Production> {
     answers.partition_responses.reserve(topic.partition_data.size());
     for (const auto& part : topic.partition_data) {
       answers.partition_responses.push_back({.index = part.index});
-      if (garbled_) {
-        answers.partition_responses.back() = refused(part.index, *garbled_);
-      } else {
+      if (!refused_whole_) {
         take_partition(image, topic, part, at);
       }
     }
+  }
+
+  void refuse_all() {
+    appends_.clear();
+    for (auto& topic : response_.responses) {
+      for (auto& answer : topic.partition_responses) {
+        answer = refused(answer.index, *refused_whole_);
+      }
+    }
+    answered();
   }
 
   void take_partition(const metadata::MetadataImage& image, const ProduceRequest::TopicProduceData& topic,
@@ -153,6 +168,9 @@ class Production : public std::enable_shared_from_this<Production> {
     Bytes batch;
     if (const auto refusal = protocol::refuse_frame(records.view(), context_.api_version, batch)) {
       answer = refused(part.index, *found.partition, *refusal);
+      if (refusal->whole_request) {
+        refused_whole_ = *refusal;
+      }
       return;
     }
     if (const auto code = refuse_early(found, request_)) {
@@ -183,12 +201,10 @@ class Production : public std::enable_shared_from_this<Production> {
       return true;
     }
     auto& batch = std::get<protocol::ValidBatch>(verdict);
-    if (const auto code = refuse_transactional(request_, batch.facts)) {
+    if (const auto code = refuse_transactional(batch.facts)) {
       answer = refused(answer.index, *code);
       return true;
     }
-    services_.metrics.produce_bytes.add(batch.facts.size_bytes);
-    services_.metrics.produce_records.add(static_cast<std::uint64_t>(batch.facts.record_count));
     add_append(work, std::move(batch));
     return true;
   }
@@ -215,6 +231,10 @@ class Production : public std::enable_shared_from_this<Production> {
 
   void submit() {
     unanswered_ += appends_.size();
+    for (const auto& append : appends_) {
+      services_.metrics.produce_bytes.add(append.facts.size_bytes);
+      services_.metrics.produce_records.add(static_cast<std::uint64_t>(append.facts.record_count));
+    }
     if (!appends_.empty()) {
       services_.log.append(std::move(appends_));
     }
@@ -254,8 +274,8 @@ class Production : public std::enable_shared_from_this<Production> {
   ProduceResponse response_;
   std::vector<log::Append> appends_;
   std::vector<Work> over_budget_;
-  std::optional<protocol::BatchRefusal> garbled_;  // one batch of the request was: then nothing of it is looked at
-  std::size_t unanswered_ = 1;                     // appends under way, and one for the hand-over itself
+  std::optional<protocol::BatchRefusal> refused_whole_;  // because of one batch: nothing of the request is taken
+  std::size_t unanswered_ = 1;                           // appends under way, and one for the hand-over itself
 };
 
 }  // namespace

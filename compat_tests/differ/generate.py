@@ -146,7 +146,9 @@ def describe_topics(s: Story):
 
 def configs(s: Story):
     name = s.topic()
-    what = s.random.randrange(7)
+    what = s.random.randrange(8)
+    if what == 7:
+        return s.add(step("ListConfigResources", s.v("ListConfigResources"), ResourceTypes=s.pick([], [], [2], [32, 2], [16], [4, 8], [3])))
     if what == 6:
         return _other_configs(s)
     if what == 0:
@@ -162,23 +164,26 @@ def configs(s: Story):
 
 
 # Names of steps: the second column of accepted.txt.
-OTHER = "other resources"
+RESOURCES = {story.BROKER: "brokers", 8: "loggers", 16: "client metrics", 32: "groups"}
 TRANSACTIONS = "transactions"
 
 
 def _other_configs(s: Story):
-    """Of a broker, a group, a logger, a metrics subscription. Nothing changes: what a broker has, all cases have."""
-    kind, name, change = s.pick((story.BROKER, "1", ("log.cleaner.threads", "2")), (story.BROKER, "", ("log.cleaner.threads", "2")), (story.BROKER, "7", ("x", "1")),
+    """Of a broker, a group, a logger, a metrics subscription. Only groups change: what a broker has, all cases have."""
+    kind, name, (key, value) = s.pick((story.BROKER, "1", ("log.cleaner.threads", "2")), (story.BROKER, "", ("log.cleaner.threads", "2")), (story.BROKER, "7", ("x", "1")),
                                 (8, "1", ("root", "INFO")), (8, "7", ("root", "INFO")), (16, "@m", ("interval.ms", "1000")),
                                 (32, "@g", ("consumer.session.timeout.ms", "50000")), (32, "@g", ("consumer.session.timeout.ms", "1")), (32, "", ("bogus", "1")))
     what = s.random.randrange(3)
+    validate = name != "@g"
+    value = s.pick(value, value, value, None)
     if what == 0:
-        made = story.describe_configs(kind, name, s.pick(None, [change[0]]), s.v("DescribeConfigs"), IncludeSynonyms=s.chance(0.5))
+        made = story.describe_configs(kind, name, s.pick(None, [key]), s.v("DescribeConfigs"), IncludeSynonyms=s.chance(0.5), IncludeDocumentation=s.chance(0.2))
     elif what == 1:
-        made = story.change_configs(kind, name, (change[0], 0, change[1]), v=s.v("IncrementalAlterConfigs"), validate=True)
+        changes = [(key, s.pick(0, 0, 1, 2, 3), value), *s.pick((), (), ((key, 0, value),), (("bogus", s.pick(0, 1), "1"),))]
+        made = story.change_configs(kind, name, *changes, v=s.v("IncrementalAlterConfigs"), validate=validate)
     else:
-        made = story.replace_configs(kind, name, dict([change]), s.v("AlterConfigs"), True)
-    s.steps.append(made | {"named": OTHER})
+        made = story.replace_configs(kind, name, s.pick({key: value}, {key: value}, {}, {key: value, "bogus": "1"}), s.v("AlterConfigs"), validate)
+    s.steps.append(made | {"named": RESOURCES[kind]})
 
 
 def log_folders(s: Story):

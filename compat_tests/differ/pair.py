@@ -64,7 +64,8 @@ class Pair:
         bad, goes_on = [], True
         for path, of_kafka, of_weir in rows:
             api, name = step.get("api", ""), step.get("named", "")
-            row = self.accepted.find(api, name, path, of_kafka, of_weir) or self.accepted.find(api, ENDS, path, of_kafka, of_weir)
+            found = (self.accepted.find(api, label, path, of_kafka, of_weir) for label in (name, "", ENDS))
+            row = next(filter(None, found), None)
             if row is None:
                 bad.append((path, of_kafka, of_weir))
             elif row[1] == ENDS:

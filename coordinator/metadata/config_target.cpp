@@ -5,6 +5,7 @@
 #include "base/dynamic_config.hpp"
 #include "base/group_config.hpp"
 #include "base/topic_config.hpp"
+#include "coordinator/metadata/topic_name.hpp"
 
 namespace weir::metadata {
 
@@ -49,13 +50,8 @@ std::optional<Refusal> find_target(const PlanInput& in, std::int8_t type, std::s
   target.resource = {static_cast<ResourceType>(type), std::string{name}};
   switch (target.resource.type) {
     case ResourceType::topic:
-      if (name.empty()) {
-        return invalid("The name of a topic is not empty.");
-      }
-      if (in.image.find_topic(name) == nullptr) {
-        return Refusal{ErrorCode::unknown_topic_or_partition, "There is no topic of this name."};
-      }
-      break;
+    case ResourceType::group:
+    case ResourceType::client_metrics: break;
     case ResourceType::broker:
       if (!name.empty()) {
         if (auto why = refuse_node(in.identity, name)) {
@@ -64,16 +60,38 @@ std::optional<Refusal> find_target(const PlanInput& in, std::int8_t type, std::s
         target.resource.name = std::to_string(in.identity.node_id);  // "01" is broker 1 too
       }
       break;
-    case ResourceType::group:
-      if (name.empty()) {
-        return invalid("A group has a name; there are no configs of all groups.");
-      }
-      break;
-    case ResourceType::client_metrics: return invalid("This broker collects no metrics of clients.");
     case ResourceType::broker_logger:
     default: return invalid("Configs of resource type " + std::to_string(type) + " cannot be changed this way.");
   }
   target.before = in.image.overrides(target.resource.type, target.resource.name);
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_name(const ConfigTarget& target) {
+  const auto& [type, name] = target.resource;
+  switch (type) {
+    case ResourceType::topic:
+      if (name.empty()) {
+        return invalid("The name of a topic is not empty.");
+      }
+      if (auto why = refuse_topic_name(name)) {
+        return Refusal{ErrorCode::invalid_topic_exception, std::move(*why)};
+      }
+      return std::nullopt;
+    case ResourceType::group:
+      return name.empty() ? std::optional(invalid("A group has a name; there are no configs of all groups."))
+                          : std::nullopt;
+    case ResourceType::client_metrics: return invalid("This broker collects no metrics of clients.");
+    case ResourceType::broker:
+    case ResourceType::broker_logger: break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> refuse_absent(const PlanInput& in, const ConfigTarget& target) {
+  if (target.resource.type == ResourceType::topic && in.image.find_topic(target.resource.name) == nullptr) {
+    return Refusal{ErrorCode::unknown_topic_or_partition, "There is no topic of this name."};
+  }
   return std::nullopt;
 }
 

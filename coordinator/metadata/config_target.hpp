@@ -20,14 +20,21 @@ struct ConfigTarget {
 // The id in the name of a broker resource; nullopt if it is not this node's.
 std::optional<std::string> refuse_node(const Identity& identity, std::string_view name);
 
-// Why this node cannot change the configs of the resource; nullopt and the target if it can.
+// The checks of a change, in the order in which they are made; first the operations, on a topic that is not there too:
+// its overrides are empty. Kafka's order is seen by who makes two mistakes at once.
+//
+// Why this node has no such resource; nullopt and the target if it may have it.
 std::optional<Refusal> find_target(const PlanInput& in, std::int8_t type, std::string_view name, ConfigTarget& target);
 
 // Null: no table has the key.
 const ConfigRow* row_of(const ConfigTarget& target, std::string_view name);
 // What a list has where the target sets nothing.
 std::string inherited_list(const PlanInput& in, const ConfigTarget& target, const ConfigRow& row);
+// Why nothing can have the target's name.
+std::optional<Refusal> refuse_name(const ConfigTarget& target);
 // Why the target may not have these overrides, all of them together.
 std::optional<Refusal> refuse_result(const PlanInput& in, const ConfigTarget& target, const ConfigOverrides& after);
+// The target is a topic that is not there.
+std::optional<Refusal> refuse_absent(const PlanInput& in, const ConfigTarget& target);
 
 }  // namespace weir::metadata

@@ -87,9 +87,6 @@ std::optional<Refusal> apply_operation(const PlanInput& in, const ConfigTarget& 
     overrides.erase(name);
     return std::nullopt;
   }
-  if (!value) {
-    return Refusal{ErrorCode::invalid_request, "Config " + name + " has no value."};
-  }
   auto text = value->str();
   if (operation != ConfigOperation::set) {
     const auto* row = row_of(target, name);
@@ -97,7 +94,11 @@ std::optional<Refusal> apply_operation(const PlanInput& in, const ConfigTarget& 
       return Refusal{ErrorCode::invalid_config, "Config " + name + " is not a list; it can only be set or removed."};
     }
     const auto now = overrides.find(name);
-    text = changed_list(operation, now != overrides.end() ? now->second : inherited_list(in, target, *row), text);
+    const auto before = now != overrides.end() ? now->second : inherited_list(in, target, *row);
+    if (operation == ConfigOperation::append && text.empty() && !before.empty()) {
+      return Refusal{ErrorCode::invalid_config, "Config " + name + " cannot have an empty item."};
+    }
+    text = changed_list(operation, before, text);
   }
   overrides[name] = std::move(text);
   return std::nullopt;
@@ -106,10 +107,6 @@ std::optional<Refusal> apply_operation(const PlanInput& in, const ConfigTarget& 
 // The new overrides of one resource, or why not.
 std::optional<Refusal> change(const PlanInput& in, const ConfigTarget& target, const IncrementalResource& resource,
                               ConfigOverrides& overrides) {
-  const auto twice = duplicate_keys(resource.configs, [](const auto& config) { return config.name.view(); });
-  if (!twice.empty()) {
-    return Refusal{ErrorCode::invalid_request, "Config " + std::string{*twice.begin()} + " is named more than once."};
-  }
   for (const auto& config : resource.configs) {
     if (auto refusal =
             apply_operation(in, target, config.config_operation, config.name.str(), config.value, overrides)) {
@@ -125,14 +122,29 @@ std::optional<Refusal> change(const PlanInput& /*in*/, const ConfigTarget& /*tar
                               ConfigOverrides& overrides) {
   overrides.clear();
   for (const auto& config : resource.configs) {
-    const auto name = config.name.str();
-    if (overrides.contains(name)) {
-      return Refusal{ErrorCode::invalid_request, "Config " + name + " is named more than once."};
+    overrides[config.name.str()] = config.value->str();
+  }
+  return std::nullopt;
+}
+
+bool needs_value(const protocol::IncrementalAlterConfigsRequest::AlterableConfig& config) {
+  return config.config_operation != static_cast<std::int8_t>(ConfigOperation::remove);
+}
+bool needs_value(const protocol::AlterConfigsRequest::AlterableConfig& /*config*/) {
+  return true;
+}
+
+// Of any kind of resource, before anything else is looked at: keys named twice, values that are missing.
+template <class Resource>
+std::optional<Refusal> refuse_shape(const Resource& resource) {
+  const auto twice = duplicate_keys(resource.configs, [](const auto& config) { return config.name.view(); });
+  if (!twice.empty()) {
+    return Refusal{ErrorCode::invalid_request, "Config " + std::string{*twice.begin()} + " is named more than once."};
+  }
+  for (const auto& config : resource.configs) {
+    if (needs_value(config) && !config.value) {
+      return Refusal{ErrorCode::invalid_request, "Config " + config.name.str() + " has no value."};
     }
-    if (!config.value) {
-      return Refusal{ErrorCode::invalid_request, "Config " + name + " has no value."};
-    }
-    overrides[name] = config.value->str();
   }
   return std::nullopt;
 }
@@ -148,6 +160,9 @@ std::optional<Refusal> refuse_logger(const PlanInput& /*in*/,
 
 template <class Resource>
 std::optional<Refusal> plan_one(const PlanInput& in, const Resource& resource, RecordList& records) {
+  if (auto refusal = refuse_shape(resource)) {
+    return refusal;
+  }
   if (resource.resource_type == static_cast<std::int8_t>(ResourceType::broker_logger)) {
     return refuse_logger(in, resource);
   }
@@ -159,7 +174,13 @@ std::optional<Refusal> plan_one(const PlanInput& in, const Resource& resource, R
   if (auto refusal = change(in, target, resource, after)) {
     return refusal;
   }
+  if (auto refusal = refuse_name(target)) {
+    return refusal;
+  }
   if (auto refusal = refuse_result(in, target, after)) {
+    return refusal;
+  }
+  if (auto refusal = refuse_absent(in, target)) {
     return refusal;
   }
   add_differences(records, target.resource, *target.before, after);

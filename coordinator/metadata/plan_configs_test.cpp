@@ -168,6 +168,51 @@ TEST_F(PlanConfigsTest, ALoggersLevelIsSetWithoutARecordAndOnlyWhenItWasAllowed)
   EXPECT_EQ(change(kLogger, "9", {{"root", kSet, "INFO"}}), 42);
 }
 
+// Each row is a real 4.4.0 node's answer to two mistakes at once, or to one about a topic that is not there.
+TEST_F(PlanConfigsTest, OfTwoMistakesTheOneIsToldThatKafkaLooksForFirst) {
+  struct Row {
+    const char* topic;
+    std::vector<Change> changes;
+    int code;
+  };
+  const std::string limit = "retention.ms";
+  const std::string list = "cleanup.policy";
+  for (const auto& row : std::initializer_list<Row>{{"zz", {{limit, kSet, "1"}}, 3},
+                                                    {"zz", {{limit, kSet, "x"}}, 40},
+                                                    {"zz", {{limit, kSet, std::nullopt}}, 42},
+                                                    {"zz", {{limit, kSet, "1"}, {limit, kSet, "2"}}, 42},
+                                                    {"zz", {{limit, kSubtract, "1"}}, 40},
+                                                    {"zz", {{limit, kDelete, std::nullopt}}, 3},
+                                                    {"zz", {{"bogus", kSet, "1"}}, 40},
+                                                    {"zz", {{"bogus", kDelete, "1"}}, 3},
+                                                    {"zz", {{list, kAppend, "compact"}}, 3},
+                                                    {"zz", {{list, kAppend, "bogus"}}, 40},
+                                                    {"zz", {{list, kAppend, ""}}, 40},
+                                                    {"zz", {{list, kSubtract, ""}}, 3},
+                                                    {"zz", {}, 3},
+                                                    {"a b", {}, 17},
+                                                    {"a b", {{limit, kSet, "x"}}, 17},
+                                                    {"a b", {{limit, kSubtract, "1"}}, 40},
+                                                    {"a b", {{limit, kSet, std::nullopt}}, 42},
+                                                    {"", {{limit, kSet, "x"}}, 42},
+                                                    {"", {{limit, kSubtract, "1"}}, 40}}) {
+    EXPECT_EQ(change(kTopic, row.topic, row.changes), row.code)
+        << "'" << row.topic << "' " << (row.changes.empty() ? "" : row.changes[0].name);
+  }
+  for (const auto type : {kBroker, kGroup}) {
+    const auto* name = type == kBroker ? "1" : "g";
+    EXPECT_EQ(change(type, name, {{limit, kSubtract, "1"}, {"retention.bytes", kSubtract, std::nullopt}}), 42);
+    EXPECT_EQ(change(type, name, {{limit, kSubtract, "1"}, {"retention.bytes", kSubtract, "1"}}), 40);
+  }
+  EXPECT_EQ(change(kGroup, "", {{limit, kSubtract, "1"}}), 40);
+  EXPECT_EQ(change(kClientMetrics, "m", {{"interval.ms", kSubtract, "1"}}), 40);
+  EXPECT_EQ(change(kLogger, "1", {{"root", kSet, "INFO"}, {"root", kSet, "INFO"}}), 42);
+  EXPECT_EQ(change(kLogger, "1", {{"bogus", kSet, std::nullopt}}), 42);
+  EXPECT_EQ(replace(kTopic, "zz", {}), 3);
+  EXPECT_EQ(replace(kTopic, "zz", {{limit, "x"}}), 40);
+  EXPECT_EQ(replace(kTopic, "a b", {{limit, "x"}}), 17);
+}
+
 TEST_F(PlanConfigsTest, WhatThisBrokerDoesNotHaveIsRefused) {
   EXPECT_EQ(change(kClientMetrics, "m", {{"interval.ms", kSet, "1000"}}), 42);
   EXPECT_EQ(change(99, "x", {{"interval.ms", kSet, "1000"}}), 42);
