@@ -78,6 +78,8 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .disk_reserve_bytes = config_.mq_disk_reserve_bytes,
       .space_check_ms = kSpaceCheckMs,
       .zero_ahead_ms = kZeroAheadMs,
+      .scrub_bytes_per_second = config_.mq_scrub_bytes_per_second,
+      .scrub_interval_ms = config_.mq_scrub_interval_ms,
       .boot_id = boot_id,
       .clean_start = folder_->clean_start(),
       .metrics = &metrics_,

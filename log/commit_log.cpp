@@ -60,7 +60,7 @@ void CommitLog::append(std::vector<Append> requests) {
 
 Result<ReadOutcome> CommitLog::read(const Partition& partition, Offset from, const ReadLimits& limits,
                                     ReadFrom mode) const {
-  return engine_->reader().read(inside(partition), from, limits, mode);
+  return engine_->watched(engine_->reader().read(inside(partition), from, limits, mode));
 }
 
 void CommitLog::move_start(std::shared_ptr<Partition> partition, Offset start, Executor& reply_on,
@@ -70,16 +70,16 @@ void CommitLog::move_start(std::shared_ptr<Partition> partition, Offset start, E
 
 Result<std::optional<TimestampAndOffset>> CommitLog::find_by_time(const Partition& partition, Millis timestamp,
                                                                   Offset bound) const {
-  return engine_->reader().find_by_time(inside(partition), timestamp, bound);
+  return engine_->watched(engine_->reader().find_by_time(inside(partition), timestamp, bound));
 }
 
 Result<std::optional<TimestampAndOffset>> CommitLog::find_max_timestamp(const Partition& partition,
                                                                         Offset bound) const {
-  return engine_->reader().find_max_timestamp(inside(partition), bound);
+  return engine_->watched(engine_->reader().find_max_timestamp(inside(partition), bound));
 }
 
 Result<std::int64_t> CommitLog::records_between(const Partition& partition, Offset from, Offset to) const {
-  return engine_->reader().records_between(inside(partition), from, to);
+  return engine_->watched(engine_->reader().records_between(inside(partition), from, to));
 }
 
 EpochEnd CommitLog::epoch_end(const Partition& partition, LeaderEpoch epoch) const {
@@ -96,7 +96,7 @@ LogStatistics CommitLog::statistics() const {
 }
 
 std::int64_t CommitLog::size_bytes(const Partition& partition) const {
-  const auto size = engine_->reader().size_bytes(inside(partition));
+  const auto size = engine_->watched(engine_->reader().size_bytes(inside(partition)));
   return size ? *size : 0;
 }
 

@@ -100,9 +100,11 @@ struct CommitLogOptions {
   std::int64_t disk_reserve_bytes = 0;  // never lent to producers; 0: the smaller of 256 MiB and a 32nd of the volume
   Millis space_check_ms = 0;            // how often the volume is asked for its free bytes; 0: only while writing
   Millis zero_ahead_ms = 0;             // direct mode: how long nothing must have come before zeroing begins; 0: never
-  Uuid boot_id;                         // differs after the machine restarted; zero where that is not known
-  bool clean_start = false;             // the last process said goodbye (clean-shutdown file)
-  Metrics* metrics = nullptr;           // outlives the log; null: nobody counts
+  std::int64_t scrub_bytes_per_second = 0;  // how fast sealed segments are read and checked; 0: never
+  Millis scrub_interval_ms = 604'800'000;   // between two passes of that
+  Uuid boot_id;                             // differs after the machine restarted; zero where that is not known
+  bool clean_start = false;                 // the last process said goodbye (clean-shutdown file)
+  Metrics* metrics = nullptr;               // outlives the log; null: nobody counts
   // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
   // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
   std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;

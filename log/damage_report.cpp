@@ -7,20 +7,32 @@ namespace {
 constexpr std::size_t kNamedMax = 10'000;
 }
 
-void DamageReport::found(const LogPartition& partition, const BatchCursor& cursor) {
+bool DamageReport::is_new(LogPosition position) {
   {
     const std::scoped_lock lock(mutex_);
-    if (known_.size() >= kNamedMax || !known_.insert(cursor.position()).second) {
-      return;
+    if (known_.size() >= kNamedMax || !known_.insert(position).second) {
+      return false;
     }
   }
   if (metrics_ != nullptr) {
     metrics_->log_damaged_entries.add(1);
   }
-  const auto& entry = cursor.entry();
-  WEIR_LOG(error, "commitlog: damage in {} at position {}: offsets {} to {} of topic {}, partition {}, are not served",
-           cursor.segment()->path(), entry.position, entry.base_offset.value, entry.last_offset.value,
-           to_string(partition.key().topic_id), partition.key().index);
+  return true;
+}
+
+void DamageReport::found(const PartitionKey& key, const Segment& segment, const IndexEntry& entry) {
+  if (is_new(segment.start() + entry.position)) {
+    WEIR_LOG(error,
+             "commitlog: damage in {} at position {}: offsets {} to {} of topic {}, partition {}, are not served",
+             segment.path(), entry.position, entry.base_offset.value, entry.last_offset.value, to_string(key.topic_id),
+             key.index);
+  }
+}
+
+void DamageReport::found_beside(const Segment& segment, std::int64_t from, std::int64_t to) {
+  if (is_new(segment.start() + from)) {
+    WEIR_LOG(error, "commitlog: damage in {}, bytes {} to {}: no batch is concerned", segment.path(), from, to);
+  }
 }
 
 std::int64_t DamageReport::count() const {

@@ -9,6 +9,7 @@ namespace {
 // A segment must hold its header, its state and some data; a file position must fit 32 bits.
 constexpr std::int64_t kSegmentBytesMin = 1LL << 20;
 constexpr Millis kRoomRetryMs = 500;
+constexpr Millis kScrubTurnMs = 250;
 constexpr std::int64_t kLookEveryBytes = 16LL << 20;
 constexpr std::int64_t kSegmentSlack = 64LL << 20;  // one batch may begin just below the limit
 
@@ -40,7 +41,9 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       read_cache_(options_.read_cache_bytes, image_),
       damage_(options_.metrics),
       reader_(segments_, image_, read_cache_, damage_),
-      retention_(segments_, keeper_, runtime.clock) {}
+      retention_(segments_, keeper_, runtime.clock),
+      scrub_(runtime.disk, segments_, damage_, options_.metrics, runtime.clock,
+             {options_.scrub_bytes_per_second * kScrubTurnMs / 1'000, options_.scrub_interval_ms}) {}
 
 void CommitLog::Engine::post(Executor& on, Task task) {
   on.post([self = shared_from_this(), task = std::move(task)]() mutable {
@@ -59,6 +62,10 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   for (const auto& range : recovered.damage) {
     WEIR_LOG(error, "commitlog: damage in segment {}, bytes {} to {}: stepped over", range.segment.value, range.from,
              range.to);
+  }
+  for (const auto& gap : recovered.gaps) {
+    WEIR_LOG(error, "commitlog: damage took offsets {} to {} of topic {}, partition {}", gap.from.value,
+             gap.to.value - 1, to_string(gap.key.topic_id), gap.key.index);
   }
   if (recovered.cut_bytes > 0) {
     WEIR_LOG(warn, "commitlog: cut a torn tail of {} bytes", recovered.cut_bytes);
@@ -139,6 +146,9 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   }
   if (options_.zero_ahead_ms > 0 && keeper_.files().io() == IoMode::direct) {
     repeat(options_.zero_ahead_ms, &Engine::begin_zeroing);
+  }
+  if (options_.scrub_bytes_per_second > 0) {
+    repeat(kScrubTurnMs, &Engine::begin_scrubbing);
   }
   return {};
 }
@@ -410,6 +420,18 @@ void CommitLog::Engine::begin_zeroing() {
   if (is_log_idle()) {
     keeper_.zero_ahead();
   }
+}
+
+void CommitLog::Engine::begin_scrubbing() {
+  if (is_scrubbing_.exchange(true)) {
+    return;  // the disk is slower than the pace
+  }
+  post(runtime_.pool, [this] {
+    if (scrub_.turn()) {
+      keeper_.mend_indexes();
+    }
+    is_scrubbing_.store(false);
+  });
 }
 
 bool CommitLog::Engine::is_log_idle() {

@@ -13,6 +13,7 @@
 #include "log/log_reader.hpp"
 #include "log/recovery.hpp"
 #include "log/retention.hpp"
+#include "log/scrub.hpp"
 #include "log/segment_keeper.hpp"
 #include "log/space_guard.hpp"
 #include "log/writer.hpp"
@@ -41,6 +42,14 @@ class CommitLog::Engine final : public AppenderHooks,
 
   Appender& appender() { return appender_; }
   [[nodiscard]] const LogReader& reader() const { return reader_; }
+  // What a reader returned. A damaged index file is made again behind its back; the caller's client comes again.
+  template <class T>
+  Result<T> watched(Result<T> result) {
+    if (!result && result.error().code == Errc::corrupt) {
+      keeper_.mend_indexes();
+    }
+    return result;
+  }
 
   // AppenderHooks: in the log role, on any thread.
   void wake_writer() override { writer_.wake(); }
@@ -87,6 +96,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void begin_retention();
   void begin_looking();
   void begin_zeroing();
+  void begin_scrubbing();
 
   const CommitLogOptions options_;
   Runtime& runtime_;
@@ -108,6 +118,8 @@ class CommitLog::Engine final : public AppenderHooks,
   DamageReport damage_;
   LogReader reader_;
   Retention retention_;
+  Scrub scrub_;                            // pool
+  std::atomic<bool> is_scrubbing_{false};  // a turn is on its way
 
   mutable std::mutex table_mutex_;  // guards table_; held for one look-up
   std::unordered_map<PartitionKey, std::shared_ptr<LogPartition>> table_;

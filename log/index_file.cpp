@@ -248,6 +248,7 @@ Result<IndexSection> IndexFile::section(const IndexRow& wanted) const {
   // The bytes never change, so two readers that check at once come to the same end.
   if (checked_[number].load(std::memory_order_relaxed) == 0) {
     if (crc32c(section.packed()) != wanted.section_crc || !entries_rise(section)) {
+      set_damaged();
       return {Errc::corrupt, wanted.section_position};
     }
     checked_[number].store(1, std::memory_order_relaxed);
@@ -262,6 +263,7 @@ Result<Bytes> IndexFile::state(const IndexRow& wanted) const {
   }
   const auto state = bytes_.view().subspan(static_cast<std::size_t>(wanted.state_position), wanted.state_size);
   if (crc32c(state) != wanted.state_crc) {
+    set_damaged();
     return {Errc::corrupt, wanted.state_position};
   }
   return state;

@@ -93,6 +93,9 @@ class IndexFile {
   [[nodiscard]] std::optional<IndexRow> find(LocalPartition local) const;
   [[nodiscard]] Result<IndexSection> section(const IndexRow& row) const;
   [[nodiscard]] Result<Bytes> state(const IndexRow& row) const;  // state items
+  // A section or a state was found to be damaged, by these calls or by who read the file: it has to be made again.
+  [[nodiscard]] bool is_damaged() const { return is_damaged_.load(std::memory_order_relaxed); }
+  void set_damaged() const { is_damaged_.store(true, std::memory_order_relaxed); }
 
  private:
   IndexFile() = default;
@@ -101,6 +104,7 @@ class IndexFile {
   Bytes directory_;
   std::size_t row_count_ = 0;
   std::size_t number_of(LocalPartition local) const;
+  mutable std::atomic<bool> is_damaged_{false};
   std::unique_ptr<std::atomic<std::uint8_t>[]> checked_;  // per row: its section's CRC was right
 };
 

@@ -1,10 +1,10 @@
-// ManifestRebuild: the set of segments as their own files tell it, for a start whose manifest is gone, damaged, or lacks
-// its last record. The manifest is a copy of what the files say: headers (written only after the manifest named the
-// segment) and sealed index files (up to which position the segment counts).
+// ManifestRebuild: the set of segments as their own files tell it, for a start whose manifest is gone, damaged, or
+// lacks its last record. The manifest is a copy of what the files say: headers (written only after the manifest named
+// the segment) and sealed index files (up to which position the segment counts).
 //
 // What only the manifest knew is lost with it: which segments were removed and not yet unlinked (they come back;
-// their partitions' log starts still hide them), the clean point (a bad entry in the last segment is then judged by what
-// later entries know), cached starts. Pure reading; blocks; start-up only.
+// their partitions' log starts still hide them), the clean point (a bad entry in the last segment is then judged by
+// what later entries know), cached starts. Pure reading; blocks; start-up only.
 #pragma once
 
 #include "log/manifest.hpp"

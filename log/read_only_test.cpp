@@ -1,5 +1,5 @@
-// A write or sync that failed: nothing is acknowledged after it, not by the next process either, until somebody says so;
-// and what the page cache only claims to have is never served by a later start.
+// A write or sync that failed: nothing is acknowledged after it, not by the next process either, until somebody says
+// so; and what the page cache only claims to have is never served by a later start.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -25,9 +25,10 @@ struct Fault {
 class ReadOnly : public testing::TestWithParam<Fault> {
  protected:
   void fail_from_now_on(std::string_view ending) {
-    test.disk.set_fault_hook([operation = GetParam().operation, ending = std::string{ending}](auto what, const auto& path) {
-      return what == operation && path.ends_with(ending) ? std::optional{kBroken} : std::nullopt;
-    });
+    test.disk.set_fault_hook(
+        [operation = GetParam().operation, ending = std::string{ending}](auto what, const auto& path) {
+          return what == operation && path.ends_with(ending) ? std::optional{kBroken} : std::nullopt;
+        });
   }
   void start_log() {
     test.options.io = GetParam().io;
@@ -54,7 +55,8 @@ TEST_P(ReadOnly, IsRememberedAcrossRestartsUntilWritesAreAllowed) {
     const LogCapture lines;
     ASSERT_TRUE(test.start());
     EXPECT_TRUE(std::ranges::any_of(lines.lines(), [](const auto& line) {
-      return line.find("read-only") != std::string::npos && line.find("weir log allow-writes data") != std::string::npos;
+      return line.find("read-only") != std::string::npos &&
+             line.find("weir log allow-writes data") != std::string::npos;
     }));
     EXPECT_TRUE(test.log->statistics().read_only);
     EXPECT_EQ(append(8).error, Error{Errc::read_only});

@@ -38,6 +38,7 @@ class Recovery {
     out_.machine_restarted =
         !out_.open && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
     out_.next_local = replay_.next_local();
+    out_.gaps = replay_.gaps();
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));

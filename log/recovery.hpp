@@ -30,7 +30,8 @@ struct Recovered {
   // Sealed in the manifest, but the disk is too full for their index files: for SegmentKeeper::seal().
   std::vector<std::unique_ptr<SegmentSnapshot>> without_index;
   std::vector<DamagedRange> damage;
-  std::int64_t cut_bytes = 0;  // behind the end of the log, never to be served
+  std::vector<OffsetGap> gaps;  // what that damage took
+  std::int64_t cut_bytes = 0;   // behind the end of the log, never to be served
   std::int64_t scanned_bytes = 0;
   bool machine_restarted = false;  // since the log was written, without a clean stop: unsynced bytes may be lost
 };

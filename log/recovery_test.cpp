@@ -62,8 +62,9 @@ TEST(Recovery, DamageBelowASyncedPositionCostsOnlyWhatItTouchesAndIsNamed) {
   ASSERT_TRUE(test.start());
   EXPECT_EQ(test.log->statistics().recovery_damaged_ranges, 1);
   EXPECT_EQ(test.log->statistics().recovery_cut_bytes, 0);
-  ASSERT_EQ(lines.lines().size(), 1U);
+  ASSERT_EQ(lines.lines().size(), 2U);
   EXPECT_NE(lines.lines()[0].find("damage in segment 1"), std::string::npos) << lines.lines()[0];
+  EXPECT_NE(lines.lines()[1].find("damage took offsets 4 to 4 of topic"), std::string::npos) << lines.lines()[1];
   const auto one = test.read_all(*test.find(1, 0));
   const auto two = test.read_all(*test.find(2, 0));
   ASSERT_TRUE(one && two);

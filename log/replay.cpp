@@ -89,10 +89,13 @@ void Replay::apply_batch(const Entry& entry) {
   const auto facts = batch->facts();
   const Offset base{facts.base_offset};
   const Offset last{facts.last_offset()};
-  add_to_index(*partition,
-               {base, last, entry.position + static_cast<std::int64_t>(kEntryHeaderSize), facts.size_bytes,
-                facts.max_timestamp},
-               entry.header.append_ms);
+  if (base > partition->log_end()) {
+    gaps_.push_back({partition->key(), partition->log_end(), base});
+  }
+  add_to_index(
+      *partition,
+      {base, last, entry.position + static_cast<std::int64_t>(kEntryHeaderSize), facts.size_bytes, facts.max_timestamp},
+      entry.header.append_ms);
   if (const LeaderEpoch epoch{batch->leader_epoch()}; epoch > partition->leader_epoch()) {
     partition->assign_epoch(epoch, base);  // damage has hidden where it begins
   }

@@ -17,6 +17,13 @@
 
 namespace weir::log {
 
+// Offsets that were given and are in no batch: damage took them. A log of a leader has no other gaps.
+struct OffsetGap {
+  PartitionKey key;
+  Offset from;
+  Offset to;  // the first one that is there again
+};
+
 class Replay {
  public:
   // `now`: the append time of batches whose index entry does not say it.
@@ -37,6 +44,7 @@ class Replay {
   [[nodiscard]] LocalPartition next_local() const { return next_local_; }  // above every number seen
   void raise_next_local(LocalPartition next) { next_local_ = std::max(next_local_, next); }
   [[nodiscard]] std::int64_t entries() const { return entries_; }  // in the index of the current segment
+  [[nodiscard]] const std::vector<OffsetGap>& gaps() const { return gaps_; }
 
  private:
   Result<void> apply_items(const std::shared_ptr<Segment>& segment, Bytes items);
@@ -51,6 +59,7 @@ class Replay {
   LocalPartition next_local_{1};
   LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
   std::int64_t entries_ = 0;
+  std::vector<OffsetGap> gaps_;
 };
 
 }  // namespace weir::log

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "base/logging.hpp"
+#include "log/index_rebuild.hpp"
 #include "log/manifest_rebuild.hpp"
 
 namespace weir::log {
@@ -176,6 +177,36 @@ void SegmentKeeper::remove(std::vector<SegmentId> segments, Task done) {
     return removed;
   };
   add_job(std::move(job), true);
+}
+
+void SegmentKeeper::mend_indexes() {
+  add_job([this] { return mend_job(); });
+}
+
+Result<void> SegmentKeeper::mend_job() {
+  const auto members = list_.current()->members;
+  for (std::size_t number = 0; number < members.size(); ++number) {
+    const auto& [segment, old] = members[number];
+    if (!old || !old->is_damaged()) {
+      continue;
+    }
+    const auto* before = number > 0 ? members[number - 1].index.get() : nullptr;
+    const auto rebuilt = rebuild_index(segment, segment->valid_end(), before, 0);
+    if (!rebuilt) {  // its segment cannot be read now: reads of it fail as they did, and ask again
+      WEIR_LOG(error, "commitlog: {} cannot be made again: {}", segment->index_path(), to_string(rebuilt.error()));
+      continue;
+    }
+    WEIR_TRY(auto index, write_index(rebuilt->snapshot));
+    WEIR_LOG(warn, "commitlog: {} was damaged and has been made again from its segment", segment->index_path());
+    list_.change([&, &again = segment](auto& current) {
+      for (auto& member : current) {
+        if (member.segment == again) {
+          member.index = index;
+        }
+      }
+    });
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const SegmentSnapshot& snapshot) {

@@ -67,6 +67,8 @@ class SegmentKeeper {
   void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced);
   void write_delta(std::unique_ptr<SegmentSnapshot> snapshot);
   void remove(std::vector<SegmentId> segments, Task done);
+  // Makes index files again that are_damaged(), from their segments. Cheap if there are none.
+  void mend_indexes();
   // `done` runs on the pool when no job is left.
   void when_idle(Task done);
 
@@ -89,6 +91,7 @@ class SegmentKeeper {
   Result<void> delta_job(const SegmentSnapshot& snapshot);
   Result<void> remove_job(const std::vector<SegmentId>& segments);
   Result<void> zero_job();
+  Result<void> mend_job();
 
   Disk& disk_;
   Executor& pool_;

@@ -36,7 +36,7 @@ LIBRARIES = [  # (header, files that may include it)
     (re.compile(r"<spdlog/"), re.compile(r"^base/logging\.cpp$")),
 ]
 
-REAL_WORLD = re.compile(r"^base/|^tools/cli/serve|^tools/fuzz/|^compat_tests/")
+REAL_WORLD = re.compile(r"^base/|^tools/cli/serve|^tools/fuzz/|^tools/limit/|^compat_tests/")
 TESTS = re.compile(r"_(test|bench)\.cpp$|(^|/)test_\w+\.hpp$|_testing\.[ch]pp$")
 DIRECT = [  # (pattern, what to use, also refused in tests)
     (re.compile(r"\b(steady_clock|system_clock|high_resolution_clock)\b|\bclock_gettime\(|\bgettimeofday\(|\btime\((nullptr|NULL|0)\)"),

@@ -8,31 +8,12 @@ pair. The broker's own CPU seconds come from the kernel's count for its process.
 collector options and a warm-up.
 """
 import argparse
-import datetime
-import json
-import os
 import pathlib
-import platform
 import statistics
-import subprocess
-import sys
 import typing
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'compat_tests'))
-
-from harness import broker as brokers  # noqa: E402
-from harness import paths  # noqa: E402
-from harness.child import Deadline  # noqa: E402
-
-KAFKA_JAVA = ['java', '-Xms1G', '-Xmx1G', '-server', '-XX:+UseG1GC', '-XX:MaxGCPauseMillis=20',
-              '-XX:InitiatingHeapOccupancyPercent=35', '-XX:+ExplicitGCInvokesConcurrent', '-Djava.awt.headless=true',
-              '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn']
-LOADGEN = ROOT / 'build' / 'release' / 'loadgen'
-WEIR = ROOT / 'build' / 'release' / 'weir'
-CONNECTIONS = 6
-PARTITIONS = 6
-
+from measure import (PARTITIONS, ROOT, delete_topic, load, machine, make_topic, ratio, ratio_text, resident_mib, spread,
+                     start_pair)
 
 
 class Work(typing.NamedTuple):
@@ -69,85 +50,28 @@ copies (socket, buffer, page cache); Weir has one more, into the image that serv
 SHAPES = sorted({work.shape for work in WORK})
 
 
-def cpu_seconds(pid):
-    fields = pathlib.Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
-
-
-def resident_mib(pid):
-    for line in pathlib.Path(f'/proc/{pid}/status').read_text().splitlines():
-        if line.startswith('VmRSS'):
-            return int(line.split()[1]) / 1024
-    return 0
-
-
-def load(broker, topic, options, megabytes):
-    pid = broker.child.process.pid
-    os.sync()  # or a run would wait for the disk to take what the one before it wrote
-    before = cpu_seconds(pid)
-    done = subprocess.run([LOADGEN, '--to', broker.address, '--topic', topic, '--connections', str(CONNECTIONS),
-                           '--partitions', str(PARTITIONS), '--total-mb', str(megabytes), *options],
-                          stdout=subprocess.PIPE, check=True, timeout=180)
-    facts = json.loads(done.stdout)
-    gigabytes = facts['bytes'] / 1e9
-    return {'mb_s': facts['bytes'] / 1e6 / facts['seconds'], 'req_s': facts['requests'] / facts['seconds'],
-            'cpu_gb': (cpu_seconds(pid) - before) / gigabytes, 'p99_ms': facts['p99_ms'],
-            'client_cpu_gb': facts['client_cpu_s'] / gigabytes}
-
-
-def topic(broker, verb, name):
-    extra = ['--partitions', str(PARTITIONS)] if verb == 'create' else []
-    subprocess.run([WEIR, 'topic', verb, '--to', broker.address, name, *extra], check=True, stdout=subprocess.DEVNULL,
-                   timeout=60)
-    if verb == 'create':
-        await_leaders(broker, name)
-
-
-def await_leaders(broker, name):
-    """Kafka answers that a topic is made before all its partitions take records."""
-    deadline = Deadline(30)
-    probe = [LOADGEN, '--to', broker.address, '--topic', name, '--connections', '1', '--partitions', str(PARTITIONS),
-             '--total-mb', '1', '--window', str(PARTITIONS)]
-    while subprocess.run(probe, stdout=subprocess.DEVNULL, timeout=60).returncode != 0:
-        if deadline.passed:
-            raise TimeoutError(f'{broker.kind}: topic {name} takes no records')
-
-
 def run_pair(number, pair, results):
     """Each piece of work on both brokers; who is first alternates."""
     names = {shape: f'bench-{number}-{shape}' for shape in SHAPES}
     for broker in pair:
         for name in names.values():
-            topic(broker, 'create', name)
+            make_topic(broker, name)
     order = pair if number % 2 == 0 else pair[::-1]
     for work in WORK:
         for broker in order:
-            done = load(broker, names[work.shape], work.options, work.megabytes)
+            done = load(broker, names[work.shape], ['--total-mb', str(work.megabytes), *work.options])
             results[work.title][broker.kind].append(done)
             print(f'pair {number} {broker.kind:6} {work.title}: {done}', flush=True)
     for broker in pair:
         for name in names.values():
-            topic(broker, 'delete', name)
-
-
-def spread(values, digits):
-    return f'{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})'
-
-
-def ratio(weir, kafka, key):
-    ratios = sorted(w[key] / k[key] for w, k in zip(weir, kafka))
-    low, _, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (ratios[0],) * 3
-    return statistics.median(ratios), low, high
+            delete_topic(broker, name)
 
 
 def report(results, pair, pairs):
     weir, kafka = pair
-    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.strip()
-    cpu = next((line.split(':')[1].strip() for line in open('/proc/cpuinfo') if line.startswith('model name')), '?')
     lines = [
         '# Beside Apache Kafka 4.4.0', '',
-        f'Made by `./dev bench` on {datetime.date.today()}, commit {commit}: {os.cpu_count()} cores ({cpu}), '
-        f'Linux {platform.release()}. {pairs} interleaved pairs, {PARTITIONS} partitions, {CONNECTIONS} connections, '
+        f'Made by `./dev bench` on {machine()}. {pairs} interleaved pairs, {PARTITIONS} partitions, 6 connections, '
         'acks=all, Weir with `mq.flush=async` (as Kafka: answered from memory of the kernel). MB = 10^6 bytes of batches. Median '
         '(range); ratios pair by pair: median [lower-upper quartile]. CPU is the broker process alone. The generator shares '
         'the two cores, so MB/s of the cheaper broker is bounded by it.', '',
@@ -158,9 +82,9 @@ def report(results, pair, pairs):
         speed, cost = ratio(w, k, 'mb_s'), ratio(w, k, 'cpu_gb')
         lines.append(
             f"| {title} | {spread([r['mb_s'] for r in k], 0)} | {spread([r['mb_s'] for r in w], 0)} | "
-            f'{speed[0]:.2f} [{speed[1]:.2f}-{speed[2]:.2f}] | >= {speed_asked} | '
+            f'{ratio_text(speed)} | >= {speed_asked} | '
             f"{spread([r['cpu_gb'] for r in k], 2)} | {spread([r['cpu_gb'] for r in w], 2)} | "
-            f'{cost[0]:.2f} [{cost[1]:.2f}-{cost[2]:.2f}] | {"<= " + str(cpu_asked) if cpu_asked else "-"} |')
+            f'{ratio_text(cost)} | {"<= " + str(cpu_asked) if cpu_asked else "-"} |')
     lines += ['', '| work | Kafka requests/s | Weir requests/s | Kafka p99 ms | Weir p99 ms | generator CPU s/GB (Kafka, Weir) |',
               '| --- | --- | --- | --- | --- | --- |']
     for title, *_ in WORK:
@@ -178,16 +102,9 @@ def main():
     parser.add_argument('--pairs', type=int, default=5)
     parser.add_argument('--out', default=str(ROOT / 'docs' / 'BENCHMARKS.md'))
     options = parser.parse_args()
-    subprocess.run(['bash', str(ROOT / 'compat_tests' / 'setup.sh')], check=True, stdout=subprocess.DEVNULL)
-    paths.JAVA = tuple(KAFKA_JAVA)
-    settings = {'message.max.bytes': 2_000_000}
-    weir = brokers.make_broker('weir', 'bench', WEIR, settings | {'mq.flush': 'async'})
-    kafka = brokers.make_broker('kafka', 'bench', WEIR, settings)
-    pair = (weir, kafka)
+    pair = start_pair({'mq.flush': 'async'})
     results = {work.title: {'weir': [], 'kafka': []} for work in WORK}
     try:
-        for broker in pair:
-            broker.start()
         warm_up = {work.title: {'weir': [], 'kafka': []} for work in WORK}
         run_pair(-1, pair, warm_up)  # the JVM compiles; thrown away
         for number in range(options.pairs):

@@ -1,5 +1,5 @@
-// `loadgen`: bounded produce or fetch load on a loopback broker from one thread of prebuilt frames; prints one JSON
-// line.
+// `loadgen`: bounded produce or fetch load on a loopback broker from one thread of prebuilt frames, or a steady trickle
+// timed end to end; prints one JSON line.
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 #include "base/io_thread.hpp"
 #include "base/real_clock.hpp"
 #include "base/tcp_network.hpp"
-#include "tools/loadgen/worker.hpp"
+#include "tools/loadgen/tail.hpp"
 
 namespace weir::loadgen {
 namespace {
@@ -47,6 +47,35 @@ Totals run(const Plan& plan, Shared& shared, std::int32_t connections, Millis li
         worker->start(std::move(*stream));
       });
     }
+  });
+  Totals totals{.tally = finished.get_future().get()};
+  totals.seconds = static_cast<double>(clock.monotonic_ns() - started) / 1e9;
+  loop.stop();
+  return totals;
+}
+
+Totals run_tail(const Plan& plan, std::int64_t records, Millis limit_ms) {
+  RealClock clock;
+  IoThread loop{"loadgen", clock};
+  TcpNetwork network;
+  std::promise<Tally> finished;
+  const auto started = clock.monotonic_ns();
+  const auto tail = std::make_shared<Tail>(plan, clock, loop, records, started + limit_ms * 1'000'000,
+                                           [&finished](Tally tally) { finished.set_value(std::move(tally)); });
+  const auto failed = [&finished] { finished.set_value(Tally{.errors = 1}); };
+  loop.post([&] {
+    network.connect(plan.to, loop, [&, tail](Result<std::unique_ptr<Stream>> producer) {
+      if (!producer) {
+        return failed();
+      }
+      auto kept = std::make_shared<std::unique_ptr<Stream>>(std::move(*producer));
+      network.connect(plan.to, loop, [&, tail, kept](Result<std::unique_ptr<Stream>> consumer) {
+        if (!consumer) {
+          return failed();
+        }
+        tail->start(std::move(*kept), std::move(*consumer));
+      });
+    });
   });
   Totals totals{.tally = finished.get_future().get()};
   totals.seconds = static_cast<double>(clock.monotonic_ns() - started) / 1e9;
@@ -99,6 +128,9 @@ int main(int argc, char** argv) {
   app.add_option("--record-bytes", plan.shape.record_bytes);
   app.add_option("--fetch-bytes", plan.fetch_bytes, "limit of one fetch");
   app.add_option("--total-mb", total_mb, "batch bytes to move, in units of 10^6")->check(CLI::Range(1, 20'000));
+  std::int64_t tail_records = 0;
+  app.add_option("--tail", tail_records,
+                 "so many records, one a millisecond, timed from sending to a waiting consumer");
   app.add_option("--limit-ms", limit_ms, "ends here at the latest")->check(CLI::Range(1, 600'000));
   CLI11_PARSE(app, argc, argv);
   const auto at = endpoint_from_string(to);
@@ -110,7 +142,8 @@ int main(int argc, char** argv) {
   const auto batch_bytes = static_cast<std::int64_t>(loadgen::make_batch(plan.shape, 1, 0).size());
   shared.requests_left = std::max<std::int64_t>(1, total_mb * 1'000'000 / batch_bytes);
   shared.bytes_left = total_mb * 1'000'000;
-  auto totals = loadgen::run(plan, shared, connections, limit_ms);
+  auto totals = tail_records > 0 ? loadgen::run_tail(plan, tail_records, limit_ms)
+                                 : loadgen::run(plan, shared, connections, limit_ms);
   loadgen::print(totals);
   return totals.tally.errors == 0 ? 0 : 1;
 }

@@ -23,8 +23,10 @@ Worker::Worker(const Plan& plan, Shared& shared, const Clock& clock, std::int32_
 }
 
 void Worker::start(std::unique_ptr<Stream> stream) {
-  stream_ = std::move(stream);
-  read_more();
+  channel_ = std::make_shared<Channel>(
+      std::move(stream), [self = shared_from_this()](const SharedBytes& frame) { self->on_frame(frame); },
+      [self = shared_from_this()] { self->on_end(); });
+  channel_->start();
   fill_window();
 }
 
@@ -37,6 +39,7 @@ bool Worker::may_send() {
 }
 
 void Worker::fill_window() {
+  BufferChain unsent;
   while (std::cmp_less(in_flight_.size(), plan_.window) && may_send()) {
     const auto partition = std::exchange(next_partition_, (next_partition_ + 1) % plan_.partitions);
     auto frame = plan_.fetch ? fetch_frame(plan_.topic, partition, offsets_[static_cast<std::size_t>(partition)],
@@ -46,56 +49,21 @@ void Worker::fill_window() {
     set_correlation_id(source, next_correlation_id_++);
     // The head is copied, so that its correlation id stays; the batch behind it is sent from where it lies.
     constexpr std::size_t kHead = 12;
-    unsent_.append(SharedBytes::copy_of(Bytes{source}.first(plan_.fetch ? source.size() : kHead)));
+    unsent.append(SharedBytes::copy_of(Bytes{source}.first(plan_.fetch ? source.size() : kHead)));
     if (!plan_.fetch) {
-      unsent_.append(SharedBytes{Bytes{source}.subspan(kHead), shared_from_this()});
+      unsent.append(SharedBytes{Bytes{source}.subspan(kHead), shared_from_this()});
     }
     in_flight_.push_back({clock_.monotonic_ns(), partition});
   }
   if (in_flight_.empty()) {
     return finish();
   }
-  write_next();
+  channel_->send(std::move(unsent));
 }
 
-void Worker::write_next() {
-  if (writing_ || unsent_.empty()) {
-    return;
-  }
-  writing_ = true;
-  stream_->write(std::exchange(unsent_, {}), [self = shared_from_this()](const Result<void>& written) {
-    self->writing_ = false;
-    if (!written) {
-      return self->finish();
-    }
-    self->write_next();
-  });
-}
-
-void Worker::read_more() {
-  if (reader_.large_frame_bytes() > 0) {
-    reader_.grant();
-  }
-  stream_->read_some(reader_.prepare(), [self = shared_from_this()](const Result<std::size_t>& count) {
-    if (self->finished_) {
-      return;
-    }
-    if (!count) {
-      self->tally_.errors += static_cast<std::int64_t>(self->in_flight_.size());
-      return self->finish();
-    }
-    self->reader_.received(*count);
-    while (!self->finished_) {
-      const auto frame = self->reader_.next();
-      if (!frame || !*frame) {
-        break;
-      }
-      self->on_frame(**frame);
-    }
-    if (!self->finished_) {
-      self->read_more();
-    }
-  });
+void Worker::on_end() {
+  tally_.errors += static_cast<std::int64_t>(in_flight_.size());
+  finish();
 }
 
 void Worker::on_frame(const SharedBytes& frame) {
@@ -141,7 +109,7 @@ void Worker::finish() {
   if (std::exchange(finished_, true)) {
     return;
   }
-  stream_->close();
+  channel_->close();
   done_(std::move(tally_));
 }
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/network.hpp"
-#include "protocol/frame_reader.hpp"
+#include "tools/loadgen/channel.hpp"
 #include "tools/loadgen/frames.hpp"
 
 namespace weir::loadgen {
@@ -50,8 +49,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   };
   [[nodiscard]] bool may_send();
   void fill_window();
-  void write_next();
-  void read_more();
+  void on_end();
   void on_frame(const SharedBytes& frame);
   void on_fetched(const SharedBytes& frame, std::int32_t partition);
   void note_error(std::int16_t error, std::int32_t partition);  // tells the first one
@@ -61,16 +59,13 @@ class Worker : public std::enable_shared_from_this<Worker> {
   Shared& shared_;
   const Clock& clock_;
   UniqueFunction<void(Tally)> done_;
-  std::unique_ptr<Stream> stream_;
-  protocol::FrameReader reader_{std::size_t{1} << 30};
+  std::shared_ptr<Channel> channel_;
   std::vector<std::vector<std::byte>> frames_;  // produce: one a partition
   std::vector<std::int64_t> offsets_;           // fetch: next one a partition
   std::int32_t next_partition_;
   std::int32_t next_correlation_id_ = 1;
   std::int64_t batch_bytes_ = 0;
   std::deque<InFlight> in_flight_;
-  BufferChain unsent_;
-  bool writing_ = false;
   bool finished_ = false;
   Tally tally_;
 };

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The log engine beside Apache Kafka and beside the limit program: docs/LOG_BENCHMARKS.md.
+
+As beside_kafka.py: both brokers run, one is loaded at a time, in pairs whose order alternates. `durable` topics have
+flush.messages=1 on both: Kafka syncs each append, Weir groups what waits. `--io` chooses how Weir writes.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+import typing
+
+from measure import (LIMIT, LOADGEN, ROOT, delete_topic, device_bytes, load, machine, make_topic, ratio, ratio_text,
+                     resident_mib, spread, start_pair)
+
+DURABLE = ('flush.messages=1',)
+RUN_MS = 4_000  # of what waits for the device
+TAIL_RECORDS = 5_000
+
+
+class Claim(typing.NamedTuple):
+    key: str  # of measure.load()
+    unit: str
+    digits: int
+    asked: str  # of the ratio Weir / Kafka; '' is told only
+    holds: typing.Callable[[float, float, float], bool]  # median, lower and upper quartile
+
+
+def at_least(key, unit, digits, bound):
+    return Claim(key, unit, digits, f'>= {bound:g}', lambda _, low, __: low >= bound)
+
+
+def at_most(key, unit, digits, bound):
+    return Claim(key, unit, digits, f'<= {bound:.3g}', lambda _, __, high: high <= bound)
+
+
+def told(key, unit, digits):
+    return Claim(key, unit, digits, '', lambda *_: True)
+
+
+class Work(typing.NamedTuple):
+    title: str
+    connections: int
+    options: tuple
+    weir: tuple  # configs of the topic
+    kafka: tuple
+    claims: tuple
+
+
+def waiting(producers, speed):
+    claims = [at_least('req_s', 'records/s', 0, speed), told('p99_ms', 'p99 ms', 2), told('written', 'bytes written per byte', 2)]
+    if producers == 64:
+        claims[1] = at_most('p99_ms', 'p99 ms', 2, 0.1)
+    return Work(f'acks=all, on the device, {producers} producers with one record in flight', producers,
+                ('--records', '1', '--window', '1', '--total-mb', '20000', '--limit-ms', str(RUN_MS)), DURABLE, DURABLE,
+                tuple(claims))
+
+
+SINGLY = ('--records', '1', '--window', '5', '--total-mb', '60')
+SMALL = ('--records', '15', '--window', '5', '--total-mb', '400')
+LARGE = ('--records', '880', '--window', '3', '--total-mb', '800')
+WORK = (
+    waiting(1, 2), waiting(16, 10), waiting(64, 20),
+    Work('async, 1 KiB records singly, 5 in flight', 6, SINGLY, (), (),
+         (at_most('cpu_us', 'CPU us/request', 1, 1 / 6), at_least('req_s', 'requests/s', 0, 5),
+          told('client_cores', 'cores of the generator', 2))),
+    Work('async, 16 KB batches, 5 in flight', 6, SMALL, (), (),
+         (at_least('mb_s', 'MB/s', 0, 2), at_most('cpu_gb', 'CPU s/GB', 2, 1 / 3))),
+    Work('async, 0.9 MB batches, 3 in flight', 6, LARGE, (), (),
+         (at_least('mb_s', 'MB/s', 0, 1.3), at_most('cpu_gb', 'CPU s/GB', 2, 0.75),
+          told('written', 'bytes written per byte', 2))),
+    Work('Weir safe, Kafka unsafe, 16 KB batches', 6, SMALL, DURABLE, (), (at_least('mb_s', 'MB/s', 0, 1),)),
+    Work('Weir safe, Kafka unsafe, 0.9 MB batches', 6, LARGE, DURABLE, (), (at_least('mb_s', 'MB/s', 0, 0.8),)),
+    Work('end to end, 1 KiB records, 1,000/s, async', 2, ('--tail', str(TAIL_RECORDS)), (), (),
+         (told('p50_ms', 'p50 ms', 2), at_most('p99_ms', 'p99 ms', 2, 1 / 3))),
+)
+
+
+def run_pair(number, pair, results):
+    for index, work in enumerate(WORK):
+        name = f'bench-{number}-{index}'
+        for broker in pair if number % 2 == 0 else pair[::-1]:
+            make_topic(broker, name, work.weir if broker.kind == 'weir' else work.kafka)
+            done = load(broker, name, work.options, work.connections)
+            results[work.title][broker.kind].append(done)
+            print(f'pair {number} {broker.kind:6} {work.title}: {done}', flush=True)
+            delete_topic(broker, name)
+
+
+def limit_run(folder):
+    """CPU seconds per GB of the limit program, and MB/s, for the 0.9 MB batches that a broker gets."""
+    sink = subprocess.Popen([LIMIT, '--file', folder / 'limit', '--connections', '6'], stdout=subprocess.PIPE, text=True)
+    try:
+        port = json.loads(sink.stdout.readline())['port']
+        done = subprocess.run([LOADGEN, '--to', f'127.0.0.1:{port}', '--topic', 'limit', '--connections', '6', '--partitions',
+                               '6', *LARGE], stdout=subprocess.PIPE, check=True, timeout=180)
+        facts = json.loads(done.stdout)
+        cpu = json.loads(sink.stdout.readline())['cpu_s']
+        return {'cpu_gb': cpu / facts['bytes'] * 1e9, 'mb_s': facts['bytes'] / 1e6 / facts['seconds']}
+    finally:
+        sink.kill()
+        sink.wait()
+
+
+def against_limit(weir, pairs):
+    weirs, limits = [], []
+    with tempfile.TemporaryDirectory(prefix='weir-limit-') as folder:
+        for number in range(pairs):
+            limits.append(limit_run(pathlib.Path(folder)))
+            name = f'limit-{number}'
+            make_topic(weir, name)
+            weirs.append(load(weir, name, LARGE))
+            delete_topic(weir, name)
+            print(f'limit {number}: {limits[-1]}, weir {weirs[-1]}', flush=True)
+    return weirs, limits
+
+
+def await_quiet(broker, limit_s):
+    """Until what the broker writes ahead is written: seconds."""
+    begin, before = time.monotonic(), device_bytes(broker.folder)
+    while time.monotonic() - begin < limit_s:
+        time.sleep(1.5)
+        now = device_bytes(broker.folder)
+        if now - before < 2_000_000:
+            break
+        before = now
+    return time.monotonic() - begin
+
+
+def report(results, limited, pair, pairs, io, warm_s):
+    weir, kafka = pair
+    lines = [
+        '# The log engine beside Apache Kafka 4.4.0 and beside the limit', '',
+        f'Made by `./dev bench log --io {io}` on {machine()}. {pairs} interleaved pairs, 6 partitions, Weir with '
+        f'`mq.log.io={io}`, {warm_s:.0f} s after its start (its first files had been written ahead). "On the device": '
+        'flush.messages=1 on both. Median (range); ratios pair by pair: median [lower-upper quartile]; a claim holds if that '
+        'quartile holds too. Written bytes are those of the whole device.', '',
+        '| work | what | Kafka | Weir | Weir/Kafka | asked | holds |', '| --- | --- | --- | --- | --- | --- | --- |']
+    for work in WORK:
+        w, k = results[work.title]['weir'], results[work.title]['kafka']
+        for claim in work.claims:
+            values = ratio(w, k, claim.key)
+            lines.append(
+                f'| {work.title} | {claim.unit} | {spread([r[claim.key] for r in k], claim.digits)} | '
+                f'{spread([r[claim.key] for r in w], claim.digits)} | {ratio_text(values)} | {claim.asked or "-"} | '
+                f'{("yes" if claim.holds(*values) else "**no**") if claim.asked else "-"} |')
+    weirs, limits = limited
+    values = ratio(weirs, limits, 'cpu_gb')
+    lines += ['', f"**The limit** (`tools/limit`: receive, CRC32C, direct write, answer), 0.9 MB batches: "
+                  f"{spread([r['cpu_gb'] for r in limits], 2)} CPU s/GB at {statistics.median(r['mb_s'] for r in limits):.0f} MB/s; "
+                  f"Weir {spread([r['cpu_gb'] for r in weirs], 2)}: {ratio_text(values)} times the limit (asked: <= 1.5).", '',
+              f'**Resident memory** after all of it: Kafka {resident_mib(kafka.child.process.pid):.0f} MiB, Weir '
+              f'{resident_mib(weir.child.process.pid):.0f} MiB (asked: <= 256).', '']
+    return '\n'.join(lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--pairs', type=int, default=5)
+    parser.add_argument('--io', choices=('buffered', 'direct'), default='direct')
+    parser.add_argument('--out', default=str(ROOT / 'docs' / 'LOG_BENCHMARKS.md'))
+    options = parser.parse_args()
+    pair = start_pair({'mq.flush': 'async', 'mq.log.io': options.io})
+    results = {work.title: {'weir': [], 'kafka': []} for work in WORK}
+    try:
+        warm_s = await_quiet(pair[0], 60)
+        run_pair(-1, pair, {work.title: {'weir': [], 'kafka': []} for work in WORK})  # the JVM compiles; thrown away
+        for number in range(options.pairs):
+            run_pair(number, pair, results)
+        limited = against_limit(pair[0], options.pairs)
+        text = report(results, limited, pair, options.pairs, options.io, warm_s)
+        pathlib.Path(options.out).write_text(text)
+        print(text)
+    finally:
+        for broker in pair:
+            broker.remove()
+
+
+if __name__ == '__main__':
+    main()
