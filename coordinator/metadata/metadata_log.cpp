@@ -1,8 +1,6 @@
 #include "coordinator/metadata/metadata_log.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 
 #include "coordinator/metadata/image_builder.hpp"
 #include "protocol/record.hpp"
@@ -12,36 +10,7 @@ namespace {
 
 constexpr std::int64_t kFileSizeMax = 1LL << 30;
 constexpr std::int64_t kReservedBytes = 1 << 20;  // room in each new file, so that deletes work on a full disk
-constexpr std::string_view kLogSuffix = ".log";
-constexpr std::string_view kSnapshotSuffix = ".checkpoint";
-constexpr std::size_t kOffsetDigits = 20;
 constexpr std::size_t kSnapshotsKept = 2;
-
-std::string log_name(Offset base) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%020lld.log", static_cast<long long>(base.value));
-  return text.data();
-}
-
-std::string snapshot_name(Offset end) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "%020lld-%010d.checkpoint", static_cast<long long>(end.value),
-                kMetadataEpoch.value);
-  return text.data();
-}
-
-// The offset at the front of a name of the form `<20 digits><anything><suffix>`.
-std::optional<Offset> offset_in(std::string_view name, std::string_view suffix) {
-  if (name.size() < kOffsetDigits + suffix.size() || !name.ends_with(suffix)) {
-    return std::nullopt;
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + kOffsetDigits, value);
-  if (error != std::errc{} || end != name.data() + kOffsetDigits || value < 0) {
-    return std::nullopt;
-  }
-  return Offset{value};
-}
 
 Error failed(std::string& why, const std::string& what, Error error) {
   why = what + ": " + to_string(error);
@@ -49,26 +18,6 @@ Error failed(std::string& why, const std::string& what, Error error) {
 }
 
 }  // namespace
-
-struct MetadataLog::Listing {
-  std::vector<Offset> logs;       // base offsets, ascending
-  std::vector<Offset> snapshots;  // end offsets, ascending
-};
-
-Result<MetadataLog::Listing> MetadataLog::list() const {
-  WEIR_TRY(const auto names, disk_.list(folder_));
-  Listing listing;
-  for (const auto& name : names) {
-    if (const auto base = offset_in(name, kLogSuffix); base && name == log_name(*base)) {
-      listing.logs.push_back(*base);
-    } else if (const auto end = offset_in(name, kSnapshotSuffix); end && name == snapshot_name(*end)) {
-      listing.snapshots.push_back(*end);
-    }
-  }
-  std::sort(listing.logs.begin(), listing.logs.end());
-  std::sort(listing.snapshots.begin(), listing.snapshots.end());
-  return listing;
-}
 
 Result<MetadataLog::Opened> MetadataLog::open(Disk& disk, const std::string& data_folder, std::string& why) {
   const auto folder = data_folder + "/metadata";
@@ -85,7 +34,7 @@ Result<MetadataLog::Opened> MetadataLog::open(Disk& disk, const std::string& dat
 }
 
 Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
-  const auto listing = list();
+  const auto listing = list_metadata(disk_, folder_);
   if (!listing) {
     return failed(why, "cannot list the folder " + folder_, listing.error());
   }
@@ -126,13 +75,13 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
   return {};
 }
 
-Result<void> MetadataLog::replay_logs(const Listing& listing, Offset from, ImageBuilder& builder, Opened& opened,
+Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from, ImageBuilder& builder, Opened& opened,
                                       std::string& why) {
   // The file that holds `from` and all after it. Each must end where the next begins.
   auto first = std::upper_bound(listing.logs.begin(), listing.logs.end(), from);
   if (first == listing.logs.begin()) {
     why = folder_ + " lacks the log file that holds offset " + std::to_string(from.value) +
-          (listing.snapshots.empty() ? "" : " (or a good snapshot)");
+          (listing.snapshots.empty() ? "" : " (or a good snapshot)") + "; put it back, or " + way_out();
     return Error{Errc::corrupt, from.value};
   }
   for (auto base = std::prev(first); base != listing.logs.end(); ++base) {
@@ -145,15 +94,16 @@ Result<void> MetadataLog::replay_logs(const Listing& listing, Offset from, Image
     const auto scanned = scan_log(*content, *base, from, builder);
     if (!scanned) {
       const bool newer = scanned.error().code == Errc::unsupported;
-      return failed(why,
-                    path + (newer ? " holds metadata that only a newer version of Weir understands"
-                                  : " holds metadata records that contradict each other"),
-                    scanned.error());
+      return failed(
+          why,
+          path + (newer ? " holds metadata that only a newer version of Weir understands"
+                        : " holds metadata records that contradict each other; put back a copy, or " + way_out()),
+          scanned.error());
     }
     if (scanned->damaged || (!last && (scanned->torn || scanned->end_offset != *std::next(base))) ||
         (last && scanned->end_offset < from)) {
       why = path + " is damaged at byte " + std::to_string(scanned->good_bytes) +
-            "; put back a copy of the folder metadata";
+            "; put back a copy of the folder metadata, or " + way_out();
       return Error{Errc::corrupt, scanned->good_bytes};
     }
     bytes_since_snapshot_ += scanned->end_offset > from ? scanned->good_bytes : 0;
@@ -182,6 +132,10 @@ Result<void> MetadataLog::replay_logs(const Listing& listing, Offset from, Image
     kept = disk_.sync_directory(folder_);
   }
   return kept ? kept : failed(why, "cannot sync the metadata log in " + folder_, kept.error());
+}
+
+std::string MetadataLog::way_out() const {
+  return "keep what can be read with `weir metadata repair " + folder_.substr(0, folder_.rfind('/')) + "`";
 }
 
 Result<void> MetadataLog::start_file(Offset base) {
@@ -250,7 +204,7 @@ Result<void> MetadataLog::write_snapshot(const MetadataImage& image, Millis now)
 
 // Only what neither of the two newest snapshots needs. Failures leave files that the next snapshot removes.
 void MetadataLog::remove_obsolete() {
-  const auto listing = list();
+  const auto listing = list_metadata(disk_, folder_);
   if (!listing || listing->snapshots.size() < kSnapshotsKept) {
     return;
   }

@@ -5,7 +5,8 @@
 //
 // Owned by the controller; used on Runtime::controller and at start. Calls block. An append has returned only after its
 // sync, so at most one batch, the last, can be torn by a crash; it is cut at the next start. Anything else that is
-// wrong in a log is damage: the start is refused and the file named, as guessing would lose topics.
+// wrong in a log is damage: the start is refused and the file named, as guessing would lose topics; the operator
+// decides (coordinator/metadata/metadata_repair.hpp).
 #pragma once
 
 #include <memory>
@@ -15,6 +16,7 @@
 #include "base/disk.hpp"
 #include "base/result.hpp"
 #include "coordinator/metadata/image.hpp"
+#include "coordinator/metadata/metadata_files.hpp"
 #include "coordinator/metadata/record_frame.hpp"
 #include "protocol/record.hpp"
 
@@ -46,12 +48,11 @@ class MetadataLog {
   [[nodiscard]] bool read_only() const { return read_only_; }
 
  private:
-  struct Listing;
   MetadataLog(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
-  Result<Listing> list() const;
   Result<void> start_file(Offset base);
   Result<void> recover(Opened& opened, std::string& why);
-  Result<void> replay_logs(const Listing& listing, Offset from, ImageBuilder& builder, Opened& opened,
+  [[nodiscard]] std::string way_out() const;  // for the operator, when the start is refused
+  Result<void> replay_logs(const MetadataFiles& listing, Offset from, ImageBuilder& builder, Opened& opened,
                            std::string& why);
   void remove_obsolete();
 
@@ -73,6 +74,9 @@ struct ScannedLog {
 };
 // Feeds every record at or above `from` to `builder`. The first batch must begin at `base`.
 Result<ScannedLog> scan_log(Bytes content, Offset base, Offset from, ImageBuilder& builder);
+// As scan_log for a log that is damaged: goes on behind what cannot be read, and leaves out records that contradict
+// what came before; `findings` gets a sentence for each loss. The offset behind the last batch.
+Offset salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builder, std::vector<std::string>& findings);
 // All or nothing: header, records, footer. corrupt if a byte is missing or wrong.
 Result<void> read_snapshot(Bytes content, ImageBuilder& builder);
 Result<std::vector<std::byte>> make_snapshot(const MetadataImage& image, Millis now);

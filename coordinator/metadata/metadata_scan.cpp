@@ -102,6 +102,42 @@ Result<ScannedLog> scan_log(Bytes content, Offset base, Offset from, ImageBuilde
   return scanned;
 }
 
+Offset salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builder, std::vector<std::string>& findings) {
+  auto next = base;
+  std::size_t skipped = 0;
+  for (std::size_t at = 0; at < content.size();) {
+    const auto batch = valid_batch(content.subspan(at));
+    if (!batch) {
+      ++at;
+      ++skipped;
+      continue;
+    }
+    // No checksum covers the base offset: it is believed only behind a gap, and only if the gap can have held so much.
+    const auto jump = batch->base_offset() - next.value;
+    if (skipped > 0) {
+      const auto lost = jump > 0 && std::cmp_less_equal(jump, skipped) ? jump : 0;
+      findings.push_back(std::to_string(skipped) + " bytes before byte " + std::to_string(at) + " cannot be read" +
+                         (lost > 0 ? ": " + std::to_string(lost) + " records are lost" : ""));
+      next += lost;
+      skipped = 0;
+    }
+    protocol::RecordCursor cursor{batch->payload()};
+    for (std::int32_t i = 0; i < batch->record_count(); ++i, ++next) {
+      const auto record = cursor.next();
+      const bool is_whole = record && *record && (*record)->value;
+      if (next >= from && !batch->is_control() && (!is_whole || !builder.apply(next, *(*record)->value))) {
+        findings.push_back("record " + std::to_string(next.value) +
+                           " is left out: it is about something that a lost record made");
+      }
+    }
+    at += batch->size();
+  }
+  if (skipped > 0) {
+    findings.push_back("the last " + std::to_string(skipped) + " bytes cannot be read");
+  }
+  return next;
+}
+
 Result<void> read_snapshot(Bytes content, ImageBuilder& builder) {
   Offset next{0};
   bool ended = false;

@@ -27,6 +27,7 @@ void add_topic(Commands& commands);
 void add_group(Commands& commands);
 void add_explain(Commands& commands);
 void add_log(Commands& commands);
+void add_metadata(Commands& commands);
 void add_produce(Commands& commands);
 void add_consume(Commands& commands);
 

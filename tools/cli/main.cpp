@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
   weir::cli::add_group(commands);
   weir::cli::add_explain(commands);
   weir::cli::add_log(commands);
+  weir::cli::add_metadata(commands);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
