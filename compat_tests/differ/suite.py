@@ -81,6 +81,8 @@ def brokers(right: str, weir: pathlib.Path, extra: dict | None = None):
                 "offsets.retention.check.interval.ms": 86_400_000} | (extra or {})
     # A node that does not hear itself for 9 s on a busy machine takes no more topics (38).
     settings["broker.session.timeout.ms"] = 120_000
+    # Kafka's answer to a fetch ends where a segment ends, and a new one begins when timestamps are a week apart.
+    settings["log.roll.ms"] = 10**15
     # What one node alone needs (oracle/kafka.py): DescribeConfigs of brokers is compared too, and which groups share a partition.
     settings |= {f"{of}.topic.num.partitions": 4 for of in ("offsets", "share.coordinator.state")} | {"transaction.state.log.num.partitions": 4}
     settings |= {f"{of}.replication.factor": 1 for of in ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")}
