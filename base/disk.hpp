@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace weir {
 
 inline constexpr std::int64_t kDirectAlignment = 4096;
 
+// The place in our code that asks for a sync. Only the recording disk looks at it (sim/seams/recording_disk): it takes
+// each place's syncs away in turn, and a test must notice.
+using Caller = std::source_location;
+
 class File {
  public:
   virtual ~File() = default;
@@ -22,7 +27,7 @@ class File {
   // Fills `into` from `position`; fewer bytes only at the end of the file.
   virtual Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const = 0;
   // Everything written before is durable (fdatasync). After an error nothing is known: never retried by callers.
-  virtual Result<void> sync() = 0;
+  virtual Result<void> sync(Caller caller = Caller::current()) = 0;
   virtual Result<void> truncate(std::int64_t size) = 0;
   // Reserves room without changing the size that readers see (fallocate KEEP_SIZE). disk_full if there is none.
   virtual Result<void> allocate(std::int64_t size) = 0;
@@ -57,7 +62,7 @@ class Disk {
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
   virtual Result<void> remove(const std::string& path) = 0;
   virtual Result<void> make_directories(const std::string& path) = 0;
-  virtual Result<void> sync_directory(const std::string& path) = 0;
+  virtual Result<void> sync_directory(const std::string& path, Caller caller = Caller::current()) = 0;
   [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& path) const = 0;  // names, sorted
   [[nodiscard]] virtual bool exists(const std::string& path) const = 0;
   [[nodiscard]] virtual Result<std::int64_t> free_bytes(const std::string& path) const = 0;
@@ -69,6 +74,6 @@ class Disk {
 // Reads a small file whole; too_large over `size_max`. Writes one by a temporary name, sync, rename, sync of the
 // folder.
 Result<std::vector<std::byte>> read_file(Disk& disk, const std::string& path, std::int64_t size_max);
-Result<void> replace_file(Disk& disk, const std::string& path, Bytes content);
+Result<void> replace_file(Disk& disk, const std::string& path, Bytes content, Caller caller = Caller::current());
 
 }  // namespace weir

@@ -130,7 +130,7 @@ class PosixFile final : public File {
     return got;
   }
 
-  Result<void> sync() override {
+  Result<void> sync(Caller) override {
     return checked(retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }));
   }
 
@@ -245,7 +245,7 @@ Result<void> PosixDisk::make_directories(const std::string& path) {
   return {};
 }
 
-Result<void> PosixDisk::sync_directory(const std::string& path) {
+Result<void> PosixDisk::sync_directory(const std::string& path, Caller) {
   const Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   WEIR_TRY_VOID(checked(folder.get()));
   return checked(retry_interrupted([&] { return ::fsync(folder.get()); }));

@@ -11,7 +11,7 @@ class PosixDisk final : public Disk {
   Result<void> rename(const std::string& from, const std::string& to) override;
   Result<void> remove(const std::string& path) override;
   Result<void> make_directories(const std::string& path) override;
-  Result<void> sync_directory(const std::string& path) override;
+  Result<void> sync_directory(const std::string& path, Caller caller = Caller::current()) override;
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override;
   [[nodiscard]] bool exists(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override;

@@ -20,7 +20,7 @@ class DeviceFile final : public File {
   [[nodiscard]] Result<std::int64_t> size() const override { return file_->size(); }
 
   Result<void> write_at(std::int64_t, std::span<const Bytes>) override { return {Errc::unsupported}; }
-  Result<void> sync() override { return {Errc::unsupported}; }
+  Result<void> sync(Caller) override { return {Errc::unsupported}; }
   Result<void> truncate(std::int64_t) override { return {Errc::unsupported}; }
   Result<void> allocate(std::int64_t) override { return {Errc::unsupported}; }
   [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t) const override { return {Errc::unsupported}; }

@@ -167,8 +167,10 @@ void CommitLog::Engine::stop(Task done) {
     }
     Answer answer;
     answer.on = &runtime_.write;
-    answer.done = [self = shared_from_this(), shared_done](const AppendOutcome&) {
-      self->keeper_.when_idle([self = self.get(), shared_done] { self->finish_stop(std::move(*shared_done)); });
+    answer.done = [weak = weak_from_this(), shared_done](const AppendOutcome&) {  // the engine itself holds the answer
+      if (const auto self = weak.lock()) {
+        self->keeper_.when_idle([self = self.get(), shared_done] { self->finish_stop(std::move(*shared_done)); });
+      }
     };
     log.answer_when_synced(std::move(answer));
     return true;

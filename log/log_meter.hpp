@@ -20,9 +20,9 @@ class LogMeter {
     }
     return file.write_at(position, {&bytes, 1});
   }
-  Result<void> sync(File& file) const {
+  Result<void> sync(File& file, Caller caller = Caller::current()) const {
     const auto begin = clock_.monotonic_ns();
-    auto result = file.sync();
+    auto result = file.sync(caller);
     if (metrics_ != nullptr) {
       metrics_->log_syncs.add();
       metrics_->log_sync_duration.observe_ns(clock_.monotonic_ns() - begin);

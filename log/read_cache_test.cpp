@@ -22,7 +22,7 @@ class CountingFile final : public File {
   static std::byte byte_at(std::int64_t position) { return static_cast<std::byte>(position * 31 >> 3); }
 
   Result<void> write_at(std::int64_t, std::span<const Bytes>) override { return Errc::unsupported; }
-  Result<void> sync() override { return Errc::unsupported; }
+  Result<void> sync(Caller) override { return Errc::unsupported; }
   Result<void> truncate(std::int64_t size) override {
     size_ = size;
     return {};

@@ -49,7 +49,7 @@ class TestLog {
   // A new process on the same disk.
   Result<void> start(bool clean = false) {
     ++seed_;
-    process = std::make_unique<sim::SimRuntime>(queue, disk, network, seed_);
+    process = std::make_unique<sim::SimRuntime>(queue, on != nullptr ? *on : disk, network, seed_);
     runtime.emplace(process->runtime());
     options.clean_start = clean;
     observer = std::make_unique<SeenAdvances>();
@@ -130,6 +130,7 @@ class TestLog {
 
   sim::EventQueue queue;
   sim::SimDisk disk;
+  Disk* on = nullptr;  // where the log lies, if not on `disk`
   sim::SimNetwork network;
   CommitLogOptions options;
   std::vector<KnownPartition> known;

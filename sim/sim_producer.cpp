@@ -35,8 +35,10 @@ bool SimProducer::connect() {
     }
   }
   if (options_.idempotent && producer_id_ < 0) {
+    protocol::InitProducerIdRequest request;
+    request.transactional_id = std::nullopt;  // its default is the empty name, which is refused
     const auto answer =
-        world_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(*connection_, {});
+        world_.call<protocol::InitProducerIdRequest, protocol::InitProducerIdResponse>(*connection_, request);
     if (!answer || answer->response.error_code != 0) {  // the disk has died: the crash is near
       connection_->close();
       return false;

@@ -41,6 +41,8 @@ class World {
   [[nodiscard]] SimDisk& disk() { return disk_; }
   [[nodiscard]] SimNetwork& network() { return network_; }
   [[nodiscard]] SimLoop& client_loop() { return client_loop_; }
+  [[nodiscard]] SimRuntime& process() { return *process_; }
+  [[nodiscard]] Config& config() { return options_.config; }  // of the next start
   [[nodiscard]] broker::Broker& broker() { return *broker_; }
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] const Endpoint& address() const { return address_; }

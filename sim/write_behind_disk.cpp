@@ -19,9 +19,9 @@ class WriteBehindFile final : public File {
     WEIR_TRY_VOID(let_through());
     return file_->read_at(position, into);
   }
-  Result<void> sync() override {
+  Result<void> sync(Caller caller) override {
     WEIR_TRY_VOID(let_through());
-    return file_->sync();
+    return file_->sync(caller);
   }
   Result<void> truncate(std::int64_t size) override {
     WEIR_TRY_VOID(let_through());

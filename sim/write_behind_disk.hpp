@@ -16,7 +16,9 @@ class WriteBehindDisk final : public Disk {
   Result<void> rename(const std::string& from, const std::string& to) override { return disk_.rename(from, to); }
   Result<void> remove(const std::string& path) override { return disk_.remove(path); }
   Result<void> make_directories(const std::string& path) override { return disk_.make_directories(path); }
-  Result<void> sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
+  Result<void> sync_directory(const std::string& path, Caller caller) override {
+    return disk_.sync_directory(path, caller);
+  }
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override {
     return disk_.list(path);
   }

@@ -21,8 +21,27 @@ void EventQueue::post(Lane& lane, Task task) {
   if (lane.dead) {
     return;
   }
+  if (lane.held_back == 0 && lane.busy_until <= clock_.monotonic_ms()) {
+    enqueue(lane, std::move(task));
+    return;
+  }
+  ++lane.held_back;
+  world_->timers.schedule(std::max(lane.busy_until, clock_.monotonic_ms()),
+                          [this, weak = lane.weak_from_this(), task = std::move(task)]() mutable {
+                            if (const auto alive = weak.lock(); alive && !alive->dead) {
+                              --alive->held_back;
+                              enqueue(*alive, std::move(task));
+                            }
+                          });
+}
+
+void EventQueue::enqueue(Lane& lane, Task task) {
   lane.tasks.push_back(std::move(task));
   ++ready_;
+}
+
+void EventQueue::stall(Lane& lane, Millis for_ms) {
+  lane.busy_until = std::max(lane.busy_until, clock_.monotonic_ms() + for_ms);
 }
 
 void EventQueue::after(Millis delay_ms, Task task) {

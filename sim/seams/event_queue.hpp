@@ -22,17 +22,21 @@ class EventQueue {
   EventQueue& operator=(const EventQueue&) = delete;
 
   // One executor's tasks and, for a loop, its timers.
-  struct Lane {
+  struct Lane : std::enable_shared_from_this<Lane> {
     explicit Lane(bool is_ordered) : ordered(is_ordered) {}
     bool ordered;  // false: a pool, whose tasks may overtake each other
     bool dead = false;
     std::deque<Task> tasks;
     TimerQueue timers;
+    Millis busy_until = 0;
+    std::size_t held_back = 0;  // posted while it was busy
   };
   std::shared_ptr<Lane> add_lane(bool ordered);
   // Drops the lane's tasks and timers without running them; later posts to it are dropped too. A process has died.
   void kill(Lane& lane);
   void post(Lane& lane, Task task);
+  // What is posted to the lane from now on begins `for_ms` later at the earliest: its thread waits for a slow disk.
+  void stall(Lane& lane, Millis for_ms);
   // Runs `task` once virtual time is `delay_ms` later, on no executor: the world's own events (a packet arrives).
   void after(Millis delay_ms, Task task);
 
@@ -63,6 +67,7 @@ class EventQueue {
   [[nodiscard]] std::uint64_t trace() const { return trace_; }
 
  private:
+  void enqueue(Lane& lane, Task task);
   void run_one_ready();
   void jump_to(Millis deadline_ms);
   Task take(Lane& lane);
@@ -87,6 +92,7 @@ class SimExecutor final : public Executor {
   SimExecutor& operator=(const SimExecutor&) = delete;
   void post(Task task) override { queue_.post(*lane_, std::move(task)); }
   void kill() { queue_.kill(*lane_); }
+  void stall(Millis for_ms) { queue_.stall(*lane_, for_ms); }
 
  private:
   EventQueue& queue_;

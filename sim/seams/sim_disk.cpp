@@ -163,7 +163,7 @@ class SimFile final : public File {
     return count;
   }
 
-  Result<void> sync() override {
+  Result<void> sync(Caller) override {
     const std::lock_guard guard{state_->mutex};
     if (const auto begun = state_->begin(DiskOperation::sync, path_, epoch_); !begun) {
       if (!state_->crashed && epoch_ == state_->epoch) {
@@ -311,7 +311,7 @@ Result<void> SimDisk::make_directories(const std::string& raw_path) {
   return {};
 }
 
-Result<void> SimDisk::sync_directory(const std::string& raw_path) {
+Result<void> SimDisk::sync_directory(const std::string& raw_path, Caller) {
   const auto path = normal_path(raw_path);
   const std::lock_guard guard{state_->mutex};
   WEIR_TRY_VOID(state_->begin(DiskOperation::sync_directory, path, state_->epoch));

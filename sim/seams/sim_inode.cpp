@@ -51,10 +51,11 @@ std::vector<std::byte> SimInode::content_of_device() const {
 
 void SimInode::apply_torn(std::vector<std::byte>& content, const Change& change, Random& random,
                           std::uint64_t keep_of_8) {
+  const auto sector_bytes = random.chance(2) ? kSectorBytes : kPageBytes;
   std::size_t at = 0;
   while (at < change.bytes.size()) {
     const auto position = static_cast<std::size_t>(change.position) + at;
-    const auto count = std::min(kSectorBytes - position % kSectorBytes, change.bytes.size() - at);
+    const auto count = std::min(sector_bytes - position % sector_bytes, change.bytes.size() - at);
     if (random.below(8) < keep_of_8) {
       apply(content, {.position = static_cast<std::int64_t>(position),
                       .bytes = {change.bytes.begin() + static_cast<std::ptrdiff_t>(at),
@@ -66,10 +67,28 @@ void SimInode::apply_torn(std::vector<std::byte>& content, const Change& change,
   }
 }
 
+// Sectors of the write arrive in places of others of it: nothing synced is hit, but what was not synced is no mere
+// mixture of old and new.
+void SimInode::misdirect(std::vector<std::byte>& content, const Change& change, Random& random) {
+  if (change.truncation || change.bytes.size() < 2 * kSectorBytes || random.chance(3)) {
+    apply(content, change);
+    return;
+  }
+  auto moved = change;
+  const auto sectors = change.bytes.size() / kSectorBytes;
+  for (auto count = 1 + random.below(3); count > 0; --count) {
+    const auto from = random.below(sectors) * kSectorBytes;
+    const auto to = random.below(sectors) * kSectorBytes;
+    std::copy_n(change.bytes.begin() + static_cast<std::ptrdiff_t>(from), kSectorBytes,
+                moved.bytes.begin() + static_cast<std::ptrdiff_t>(to));
+  }
+  apply(content, moved);
+}
+
 void SimInode::settle(Random& random) {
   // One habit a crash, so that the extremes (all lost, all kept, a clean prefix) come up as often as the mixtures.
-  enum class Habit : std::uint8_t { lose_all, keep_all, prefix, any_subset, tear };
-  const auto habit = static_cast<Habit>(random.below(5));
+  enum class Habit : std::uint8_t { lose_all, keep_all, prefix, any_subset, tear, misdirect };
+  const auto habit = static_cast<Habit>(random.below(6));
   const auto keep_of_8 = random.below(9);
   auto prefix = random.below(journal_.size() + 1);
   for (const auto& change : journal_) {
@@ -85,6 +104,7 @@ void SimInode::settle(Random& random) {
         break;
       case Habit::any_subset: keep = random.below(8) < keep_of_8; break;
       case Habit::tear: torn = true; break;
+      case Habit::misdirect: misdirect(durable_, change, random); continue;
     }
     if (torn && !change.truncation) {
       apply_torn(durable_, change, random, keep_of_8);

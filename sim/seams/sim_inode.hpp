@@ -12,6 +12,7 @@ namespace weir::sim {
 class SimInode {
  public:
   static constexpr std::size_t kSectorBytes = 512;  // what a device writes whole or not at all
+  static constexpr std::size_t kPageBytes = 4096;   // what a kernel, and some devices, write at once
 
   void write(std::int64_t position, std::span<const Bytes> parts, std::size_t bytes_max);
   void truncate(std::int64_t size);
@@ -38,6 +39,7 @@ class SimInode {
   static void apply(std::vector<std::byte>& content, const Change& change);
   static void apply_torn(std::vector<std::byte>& content, const Change& change, Random& random,
                          std::uint64_t keep_of_8);
+  static void misdirect(std::vector<std::byte>& content, const Change& change, Random& random);
   void settle(Random& random);
 
   std::vector<std::byte> current_;

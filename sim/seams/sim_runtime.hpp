@@ -22,6 +22,12 @@ class SimRuntime {
   SimRuntime(const SimRuntime&) = delete;
   SimRuntime& operator=(const SimRuntime&) = delete;
   void kill();
+  // The threads that use the disk wait for it that long.
+  void stall_disk(Millis for_ms) {
+    write_.stall(for_ms);
+    controller_.stall(for_ms);
+    pool_.stall(for_ms);
+  }
 
  private:
   EventQueue& queue_;
