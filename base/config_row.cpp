@@ -186,9 +186,6 @@ std::optional<std::string> check_value(const ConfigRow& row, std::string_view ra
       if (row.valid == "non-empty string" && text.empty()) {
         return invalid(row, text, "must not be empty");
       }
-      if (row.name == "mq.storage" && text == "memory") {
-        return invalid(row, text, "memory topics do not exist yet; must be one of: log");
-      }
       return check_names(row, text, {std::string(text)});
   }
   return std::nullopt;

@@ -59,7 +59,9 @@ TEST(Config, AValueOutsideItsRangeNamesKeyValueAndWhatIsAllowed) {
               ElementsAre("Invalid value 10 for configuration compression.gzip.level: must be no more than 9"));
   EXPECT_THAT(load({{"mq.flush", "never"}}).errors,
               ElementsAre("Invalid value never for configuration mq.flush: must be one of: sync, async"));
-  EXPECT_THAT(load({{"mq.storage", "memory"}}).errors, ElementsAre(HasSubstr("memory topics do not exist yet")));
+  EXPECT_THAT(load({{"mq.storage", "memory"}}).errors, IsEmpty());
+  EXPECT_THAT(load({{"mq.storage", "disk"}}).errors,
+              ElementsAre("Invalid value disk for configuration mq.storage: must be one of: log, memory"));
   EXPECT_THAT(load({{"auto.create.topics.enable", "yes"}}).errors,
               ElementsAre("Invalid value yes for configuration auto.create.topics.enable: must be true or false"));
   EXPECT_THAT(load({{"auto.create.topics.enable", "FALSE"}}).errors, IsEmpty());
@@ -157,6 +159,7 @@ TEST(TopicConfig, AsyncFlushIsOverruledByKafkasOwnWishForSyncs) {
   EXPECT_FALSE((TopicConfig{{{"mq.flush", "async"}}, Config{}}).synced());
   EXPECT_TRUE((TopicConfig{{{"mq.flush", "async"}, {"flush.messages", "1"}}, Config{}}).synced());
   EXPECT_FALSE((TopicConfig{{}, load({{"mq.flush", "async"}}).config}).synced());
+  EXPECT_FALSE((TopicConfig{{}, load({{"mq.storage", "memory"}}).config}).in_memory()) << "it is settled at creation";
   EXPECT_TRUE((TopicConfig{{{"mq.flush", "sync"}}, load({{"mq.flush", "async"}}).config}).synced());
 }
 

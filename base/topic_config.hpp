@@ -35,6 +35,7 @@ struct TopicConfig : TopicConfigValues {
   [[nodiscard]] bool deletes() const { return has_policy("delete"); }
   [[nodiscard]] bool compacts() const { return has_policy("compact"); }
   [[nodiscard]] bool stamps_append_time() const { return message_timestamp_type == "LogAppendTime"; }
+  [[nodiscard]] bool in_memory() const { return mq_storage == "memory"; }
   // acks=all waits for the sync, and nobody reads what is not synced.
   [[nodiscard]] bool synced() const;
 

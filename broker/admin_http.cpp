@@ -27,6 +27,7 @@ std::string metrics_text(const Services& services, const GroupLag::Lines& lag) {
   metrics.log_free_bytes.set(log.free_bytes);
   metrics.image_bytes.set(log.image_bytes_used);
   metrics.read_cache_bytes.set(log.read_cache_bytes_used);
+  metrics.memory_topic_bytes.set(log.memory_topic_bytes_used);
   metrics.request_memory_bytes.set(static_cast<std::int64_t>(services.memory.in_use()));
   const auto image = services.controller.image();
   metrics.topics.set(static_cast<std::int64_t>(image->topic_count()));

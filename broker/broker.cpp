@@ -80,6 +80,13 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .zero_ahead_ms = kZeroAheadMs,
       .scrub_bytes_per_second = config_.mq_scrub_bytes_per_second,
       .scrub_interval_ms = config_.mq_scrub_interval_ms,
+      .memory_bytes = config_.mq_memory_bytes,
+      .topic_name =
+          [this](const Uuid& id) {
+            const auto image = controller_->image();
+            const auto& topic = image->find_topic(id);
+            return topic ? topic->name : to_string(id);
+          },
       .boot_id = boot_id,
       .clean_start = folder_->clean_start(),
       .metrics = &metrics_,

@@ -34,7 +34,8 @@ EffectiveTopic make(const TopicOverrides& overrides, const Config& broker) {
                  .delete_old = config.deletes(),
                  .compact = config.compacts(),
                  .retention_ms = config.retention_ms,
-                 .retention_bytes = config.retention_bytes};
+                 .retention_bytes = config.retention_bytes,
+                 .memory = config.in_memory()};
   const auto codec = codec_of(config.compression_type);
   topic.batches = {.max_message_bytes = config.max_message_bytes,
                    .max_decompressed_bytes = config.max_decompressed_message_bytes,

@@ -57,6 +57,19 @@ void Appender::push_control(Control control) {
   bring();
 }
 
+void Appender::push_reserve(std::shared_ptr<Partition> partition, Offset end, Executor& reply_on,
+                            UniqueFunction<void(const AppendOutcome&)> done) {
+  Append request;
+  request.partition = std::move(partition);
+  request.reply_on = &reply_on;
+  request.done = std::move(done);
+  {
+    const std::scoped_lock lock(queue_mutex_);
+    incoming_.push_back({std::move(request), {}, end});
+  }
+  bring();
+}
+
 void Appender::bring() {
   if (gate_.bring()) {
     run_role();
@@ -88,7 +101,7 @@ bool Appender::turn() {
   }
   for (int made = 0; !stalled && made < kTurnWorks && backlog_at_ < backlog_.size(); ++made) {
     auto& work = backlog_[backlog_at_];
-    if (work.control ? !work.control(*this) : !do_append(work.append)) {
+    if (!do_work(work)) {
       stalled = true;
       break;
     }
@@ -168,27 +181,41 @@ void Appender::refuse(Append& request, Error error) {
   request.partition.reset();
 }
 
-bool Appender::do_append(Append& request) {
+// False: no room now.
+bool Appender::do_work(Work& work) {
+  if (work.control) {
+    return work.control(*this);
+  }
+  auto& request = work.append;
   if (!request.partition) {
     return true;  // refused already
   }
-  auto& partition = static_cast<LogPartition&>(*request.partition);
-  if (closing_) {
-    refuse(request, {Errc::closed});
+  if (const auto why = why_not(request)) {
+    refuse(request, *why);
     return true;
+  }
+  return work.reserve_to.value >= 0 ? do_reserve(request, work.reserve_to) : do_append(request);
+}
+
+std::optional<Error> Appender::why_not(const Append& request) const {
+  const auto& partition = static_cast<const LogPartition&>(*request.partition);
+  if (closing_) {
+    return Error{Errc::closed};
   }
   if (is_read_only()) {
-    refuse(request, {Errc::read_only});
-    return true;
+    return Error{Errc::read_only};
   }
   if (space_.is_short() && request.acks != Acks::internal) {
-    refuse(request, {Errc::disk_full});
-    return true;
+    return Error{Errc::disk_full};
   }
   if (partition.deleted() || !partition.role.created) {
-    refuse(request, {Errc::not_found});
-    return true;
+    return Error{Errc::not_found};
   }
+  return std::nullopt;
+}
+
+bool Appender::do_append(Append& request) {
+  auto& partition = static_cast<LogPartition&>(*request.partition);
   const auto entry_bytes = entry_size(request.batch.size());
   if (static_cast<std::int64_t>(entry_bytes) > image_.capacity() / 2) {
     refuse(request, {Errc::too_large, std::ssize(request.batch.view())});
@@ -449,6 +476,29 @@ bool Appender::put_epoch_start(const std::shared_ptr<LogPartition>& partition, L
   partition->assign_epoch(epoch, partition->log_end());
   mark_changed(partition);
   return true;
+}
+
+bool Appender::put_reserved(const std::shared_ptr<LogPartition>& partition, Offset end) {
+  if ((partition->role.created_copies_due > 0 && !put_created_copy(*partition)) ||
+      !put_control_entry(partition->local(), OffsetsReservedPayload{end})) {
+    return false;
+  }
+  partition->role.reserved_end = std::max(partition->role.reserved_end, end);
+  mark_changed(partition);
+  return true;
+}
+
+bool Appender::do_reserve(Append& request, Offset end) {
+  if (!put_reserved(std::static_pointer_cast<LogPartition>(request.partition), end)) {
+    return false;
+  }
+  request.partition.reset();
+  answer_when_synced({request.reply_on, std::move(request.done), {}});
+  return true;
+}
+
+bool Appender::put_reserved_copy(const std::shared_ptr<LogPartition>& partition) {
+  return closing_ || is_read_only() || partition->deleted() || put_reserved(partition, partition->role.reserved_end);
 }
 
 void Appender::answer_when_synced(Answer answer) {

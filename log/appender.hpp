@@ -65,6 +65,10 @@ class Appender {
   void push(Append request);
   void push(std::vector<Append> requests);
   void push_control(Control control);
+  // Reserves a memory partition's offsets below `end`, as durable as a commit; `done` says why not (disk_full and
+  // read_only as for a producer).
+  void push_reserve(std::shared_ptr<Partition> partition, Offset end, Executor& reply_on,
+                    UniqueFunction<void(const AppendOutcome&)> done);
   void bring();
   void run_held_role();  // the continuation asked for by continue_log_role()
   [[nodiscard]] LogPosition appended() const { return {appended_.load(std::memory_order_acquire)}; }
@@ -87,6 +91,8 @@ class Appender {
   bool put_start_moved(const std::shared_ptr<LogPartition>& partition, Offset start,
                        Answer& answer);  // takes it if true
   bool put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch);
+  // The same reservation once more, in another block: a bad block must not bring offsets back.
+  bool put_reserved_copy(const std::shared_ptr<LogPartition>& partition);
   // Fills the segment if it has anything beyond its state: the log then ends with a fresh state entry.
   bool finish_segment();
   void refuse_from_now_on() { closing_ = true; }  // appends behind it get `closed`
@@ -96,8 +102,12 @@ class Appender {
  private:
   struct Work {
     Append append;
-    Control control;  // set: a control, else an append
+    Control control;        // set: a control, else an append
+    Offset reserve_to{-1};  // set: a reservation by the append's partition, which has no batch
   };
+  bool do_work(Work& work);
+  bool do_reserve(Append& request, Offset end);
+  [[nodiscard]] std::optional<Error> why_not(const Append& request) const;  // may nothing of it go into the log?
   bool turn();
   void run_role();
   void hand_over_if_wanted();
@@ -114,6 +124,7 @@ class Appender {
   void begin_bytes();
   void close_group(bool pad);
   void put_zeros(std::size_t count);
+  bool put_reserved(const std::shared_ptr<LogPartition>& partition, Offset end);
   bool put_created_entry(const LogPartition& partition, LeaderEpoch epoch);
   bool put_created_copy(LogPartition& partition);
   template <class Payload>

@@ -51,16 +51,18 @@ std::vector<std::shared_ptr<Partition>> CommitLog::partitions() const {
 }
 
 void CommitLog::append(Append request) {
-  engine_->appender().push(std::move(request));
+  engine_->append(std::move(request));
 }
 
 void CommitLog::append(std::vector<Append> requests) {
-  engine_->appender().push(std::move(requests));
+  engine_->append(std::move(requests));
 }
 
 Result<ReadOutcome> CommitLog::read(const Partition& partition, Offset from, const ReadLimits& limits,
                                     ReadFrom mode) const {
-  return engine_->watched(engine_->reader().read(inside(partition), from, limits, mode));
+  const auto& one = inside(partition);
+  return one.memory ? engine_->memory().read(one, from, limits)
+                    : engine_->watched(engine_->reader().read(one, from, limits, mode));
 }
 
 void CommitLog::move_start(std::shared_ptr<Partition> partition, Offset start, Executor& reply_on,
@@ -70,16 +72,22 @@ void CommitLog::move_start(std::shared_ptr<Partition> partition, Offset start, E
 
 Result<std::optional<TimestampAndOffset>> CommitLog::find_by_time(const Partition& partition, Millis timestamp,
                                                                   Offset bound) const {
-  return engine_->watched(engine_->reader().find_by_time(inside(partition), timestamp, bound));
+  const auto& one = inside(partition);
+  return one.memory ? engine_->memory().find_by_time(one, timestamp, bound)
+                    : engine_->watched(engine_->reader().find_by_time(one, timestamp, bound));
 }
 
 Result<std::optional<TimestampAndOffset>> CommitLog::find_max_timestamp(const Partition& partition,
                                                                         Offset bound) const {
-  return engine_->watched(engine_->reader().find_max_timestamp(inside(partition), bound));
+  const auto& one = inside(partition);
+  return one.memory ? engine_->memory().find_max_timestamp(one, bound)
+                    : engine_->watched(engine_->reader().find_max_timestamp(one, bound));
 }
 
 Result<std::int64_t> CommitLog::records_between(const Partition& partition, Offset from, Offset to) const {
-  return engine_->watched(engine_->reader().records_between(inside(partition), from, to));
+  const auto& one = inside(partition);
+  return one.memory ? engine_->memory().records_between(one, from, to)
+                    : engine_->watched(engine_->reader().records_between(one, from, to));
 }
 
 EpochEnd CommitLog::epoch_end(const Partition& partition, LeaderEpoch epoch) const {
@@ -96,7 +104,11 @@ LogStatistics CommitLog::statistics() const {
 }
 
 std::int64_t CommitLog::size_bytes(const Partition& partition) const {
-  const auto size = engine_->watched(engine_->reader().size_bytes(inside(partition)));
+  const auto& one = inside(partition);
+  if (one.memory) {
+    return engine_->memory().size_bytes(one);
+  }
+  const auto size = engine_->watched(engine_->reader().size_bytes(one));
   return size ? *size : 0;
 }
 

@@ -1,6 +1,8 @@
 // CommitLog: the one ordered log of this node and everything that reads it. Owns the tail, the segments and the
 // partitions.
 //
+// Partitions of memory topics (PartitionRules::memory) are told by the same calls: log/memory_topics.hpp.
+//
 // Threads. append(), find() and read(..., memory_only) may be called on any thread and never block. The log role
 // (offset assignment, image, index) is held by whoever brings it work; the write role (writes, syncs, ends,
 // completions) runs on Runtime::write only; read(..., may_block), retention and index deltas run on Runtime::pool.
@@ -74,7 +76,8 @@ struct EpochEnd {
   Offset end_offset{-1};
 };
 
-// Called by the write role after the high watermark of these partitions moved (or they were deleted). Must not block.
+// Called after the high watermark of these partitions moved (or they were deleted): by the write role, and for memory
+// topics by whoever appended, on several threads at once. Must not block.
 class VisibilityObserver {
  public:
   virtual ~VisibilityObserver() = default;
@@ -102,9 +105,13 @@ struct CommitLogOptions {
   Millis zero_ahead_ms = 0;             // direct mode: how long nothing must have come before zeroing begins; 0: never
   std::int64_t scrub_bytes_per_second = 0;  // how fast sealed segments are read and checked; 0: never
   Millis scrub_interval_ms = 604'800'000;   // between two passes of that
-  Uuid boot_id;                             // differs after the machine restarted; zero where that is not known
-  bool clean_start = false;                 // the last process said goodbye (clean-shutdown file)
-  Metrics* metrics = nullptr;               // outlives the log; null: nobody counts
+  // Memory topics: of all their batches together, and how many offsets are reserved at a time.
+  std::int64_t memory_bytes = 256LL << 20;
+  std::int64_t memory_offsets_block = 1LL << 20;
+  std::function<std::string(const Uuid&)> topic_name;  // for the log; null: its id is told. Any thread
+  Uuid boot_id;                // differs after the machine restarted; zero where that is not known
+  bool clean_start = false;    // the last process said goodbye (clean-shutdown file)
+  Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
   // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
   // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
   std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;
@@ -116,6 +123,7 @@ struct LogStatistics {
   std::int64_t disk_bytes = 0;
   std::int64_t image_bytes_used = 0;
   std::int64_t read_cache_bytes_used = 0;
+  std::int64_t memory_topic_bytes_used = 0;
   bool read_only = false;
   bool short_of_space = false;  // producers are refused (disk_full) until the volume has its reserve again
   std::int64_t free_bytes = 0;  // of the volume, when it was asked last

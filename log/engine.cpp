@@ -43,7 +43,8 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       reader_(segments_, image_, read_cache_, damage_),
       retention_(segments_, keeper_, runtime.clock),
       scrub_(runtime.disk, segments_, damage_, options_.metrics, runtime.clock,
-             {options_.scrub_bytes_per_second * kScrubTurnMs / 1'000, options_.scrub_interval_ms}) {}
+             {options_.scrub_bytes_per_second * kScrubTurnMs / 1'000, options_.scrub_interval_ms}),
+      memory_(options_, runtime.clock, observer, *this) {}
 
 void CommitLog::Engine::post(Executor& on, Task task) {
   on.post([self = shared_from_this(), task = std::move(task)]() mutable {
@@ -80,10 +81,17 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     in_log.emplace(partition->key(), partition);
   }
   std::vector<KnownPartition> all{known.begin(), known.end()};
+  for (const auto& one : all) {
+    if (const auto found = in_log.find(one.key); one.rules.memory && found != in_log.end()) {
+      memory_.add(found->second);
+      // The metadata tells the epoch at the next start too; the log need not.
+      found->second->assign_epoch(one.leader_epoch, found->second->log_end());
+    }
+  }
   if (recovered.machine_restarted && options_.raise_epochs) {
     std::vector<KnownPartition*> may_lack_a_tail;
     for (auto& one : all) {
-      if (one.rules.flush == FlushMode::async) {
+      if (one.rules.flush == FlushMode::async && !one.rules.memory) {
         may_lack_a_tail.push_back(&one);
       }
     }
@@ -155,6 +163,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
 
 void CommitLog::Engine::stop(Task done) {
   is_stopping_.store(true, std::memory_order_release);
+  memory_.close();
   if (waits_for_room_.load()) {  // what waits for room has not been answered; the next start scans
     WEIR_LOG(warn, "commitlog: stops while the disk of {} is full", options_.folder);
     appender_.set_read_only();
@@ -195,6 +204,9 @@ std::shared_ptr<Partition> CommitLog::Engine::create(const PartitionKey& key, co
   auto partition = std::make_shared<LogPartition>(key, next_local_, rules);
   ++next_local_;
   partition->assign_epoch(epoch, Offset{0});
+  if (rules.memory) {
+    memory_.add(partition);
+  }
   {
     const std::scoped_lock lock(table_mutex_);
     table_.emplace(key, partition);
@@ -215,6 +227,9 @@ void CommitLog::Engine::remove(const PartitionKey& key) {
     table_.erase(found);
   }
   partition->mark_deleted();
+  if (partition->memory) {
+    memory_.forget(partition);
+  }
   appender_.push_control([partition](Appender& log) { return log.put_deleted(*partition); });
   post(runtime_.write, [this, partition] {
     const std::array<std::shared_ptr<Partition>, 1> gone{partition};
@@ -238,8 +253,50 @@ std::vector<std::shared_ptr<LogPartition>> CommitLog::Engine::partitions() const
   return all;
 }
 
+void CommitLog::Engine::append(Append request) {
+  if (static_cast<const LogPartition&>(*request.partition).memory) {
+    memory_.append(std::move(request));
+  } else {
+    appender_.push(std::move(request));
+  }
+}
+
+void CommitLog::Engine::append(std::vector<Append> requests) {
+  const auto first = std::stable_partition(requests.begin(), requests.end(), [](const Append& request) {
+    return !static_cast<const LogPartition&>(*request.partition).memory;
+  });
+  if (first != requests.end()) {
+    memory_.append({std::make_move_iterator(first), std::make_move_iterator(requests.end())});
+    requests.erase(first, requests.end());
+  }
+  if (!requests.empty()) {
+    appender_.push(std::move(requests));
+  }
+}
+
+// Once it is synced; then a copy in another block, for which nobody waits.
+void CommitLog::Engine::reserve_offsets(std::shared_ptr<LogPartition> partition, Offset end) {
+  appender_.push_reserve(
+      partition, end, runtime_.write, [weak = weak_from_this(), partition, end](const AppendOutcome& outcome) {
+        const auto self = weak.lock();
+        if (!self || self->is_abandoned_.load(std::memory_order_acquire)) {
+          return;
+        }
+        if (outcome.error) {
+          self->memory_.granted(partition, *outcome.error);
+          return;
+        }
+        self->memory_.granted(partition, end);
+        self->appender_.push_control([partition](Appender& log) { return log.put_reserved_copy(partition); });
+      });
+}
+
 void CommitLog::Engine::move_start(std::shared_ptr<LogPartition> partition, Offset start, Executor& reply_on,
                                    UniqueFunction<void(Result<Offset>)> done) {
+  if (partition->memory) {
+    reply_on.post([done = std::move(done), moved = memory_.move_start(*partition, start)]() mutable { done(moved); });
+    return;
+  }
   Answer answer;
   answer.on = &reply_on;
   answer.done = [done = std::move(done)](const AppendOutcome& outcome) mutable {
@@ -265,6 +322,7 @@ LogStatistics CommitLog::Engine::statistics() const {
     const auto end = member.segment->valid_end();
     numbers.disk_bytes += end != 0 ? end : std::max<std::int64_t>(0, numbers.written - member.segment->start());
   }
+  numbers.memory_topic_bytes_used = memory_.used_bytes();
   numbers.image_bytes_used = image_.memory_bytes();
   numbers.read_cache_bytes_used = read_cache_.memory_bytes();
   numbers.read_only = appender_.is_read_only();
@@ -323,6 +381,7 @@ void CommitLog::Engine::keeper_failed(Error error) {
 
 void CommitLog::Engine::run_retention(Task done) {
   post(runtime_.pool, [this, done = std::move(done)]() mutable {
+    memory_.retain();
     retention_.run(
         [this] { return partitions(); }, reader_,
         [this](std::shared_ptr<LogPartition> partition, Offset start, UniqueFunction<void(Result<Offset>)> moved) {

@@ -11,6 +11,7 @@
 #include "log/commit_log.hpp"
 #include "log/image.hpp"
 #include "log/log_reader.hpp"
+#include "log/memory_topics.hpp"
 #include "log/recovery.hpp"
 #include "log/retention.hpp"
 #include "log/scrub.hpp"
@@ -23,6 +24,7 @@ namespace weir::log {
 class CommitLog::Engine final : public AppenderHooks,
                                 public WriterHooks,
                                 public KeeperHooks,
+                                public MemoryHooks,
                                 public std::enable_shared_from_this<CommitLog::Engine> {
  public:
   Engine(CommitLogOptions options, Runtime& runtime, VisibilityObserver& observer);
@@ -40,7 +42,9 @@ class CommitLog::Engine final : public AppenderHooks,
   [[nodiscard]] LogStatistics statistics() const;
   void run_retention(Task done);
 
-  Appender& appender() { return appender_; }
+  void append(Append request);
+  void append(std::vector<Append> requests);
+  [[nodiscard]] const MemoryTopics& memory() const { return memory_; }
   [[nodiscard]] const LogReader& reader() const { return reader_; }
   // What a reader returned. A damaged index file is made again behind its back; the caller's client comes again.
   template <class T>
@@ -79,6 +83,9 @@ class CommitLog::Engine final : public AppenderHooks,
   bool is_log_idle() override;
   bool wait_for_room(Task again) override;
   void keeper_failed(Error error) override;
+
+  // MemoryHooks: any thread.
+  void reserve_offsets(std::shared_ptr<LogPartition> partition, Offset end) override;
 
  private:
   void post(Executor& on, Task task);
@@ -120,6 +127,7 @@ class CommitLog::Engine final : public AppenderHooks,
   Retention retention_;
   Scrub scrub_;                            // pool
   std::atomic<bool> is_scrubbing_{false};  // a turn is on its way
+  MemoryTopics memory_;
 
   mutable std::mutex table_mutex_;  // guards table_; held for one look-up
   std::unordered_map<PartitionKey, std::shared_ptr<LogPartition>> table_;

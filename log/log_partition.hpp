@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "log/epoch_list.hpp"
+#include "log/memory_partition.hpp"
 #include "log/offset_index.hpp"
 #include "log/partition.hpp"
 #include "log/producer_state.hpp"
@@ -29,6 +30,9 @@ class LogPartition final : public Partition {
  public:
   LogPartition(PartitionKey key, LocalPartition local, const PartitionRules& rules)
       : Partition(key, local), flush_(rules.flush), rules_(rules) {}
+
+  // Of a memory topic: its records. Set before anybody can find the partition; null: they are in the log.
+  std::unique_ptr<MemoryPartition> memory;
 
   // Any thread.
   [[nodiscard]] FlushMode flush() const { return flush_.load(std::memory_order_acquire); }
@@ -72,6 +76,7 @@ class LogPartition final : public Partition {
     ProducerTable producers;
     OpenIndex* index = nullptr;     // of the segment that is being filled, null if it has no batch there
     std::int64_t record_count = 0;  // data records ever appended
+    Offset reserved_end{-1};        // memory topics: no offset below it is ever given again by a later process
     bool created = false;           // its created entry is in the log
     int created_copies_due = 0;     // with its next batches, each in another block
     std::int64_t created_copy_block = -1;
@@ -94,6 +99,21 @@ class LogPartition final : public Partition {
   void forget_epochs_before(Offset start) {
     const std::scoped_lock lock(mutex_);
     epochs_.truncate_before(start);
+  }
+  void reserve(Offset end);  // as the log tells it: it begins there, and has nothing
+  // Memory topics, under the mutex of `memory`. The high watermark in sequentially consistent order: whoever waits for
+  // it registers first and looks at it afterwards.
+  void follow_memory() {
+    const auto& store = memory->store;
+    const auto end = store.log_end().value;
+    log_end_.store(end, std::memory_order_release);
+    written_end_.store(end, std::memory_order_release);
+    durable_end_.store(end, std::memory_order_release);
+    high_watermark_.store(end, std::memory_order_seq_cst);
+    if (store.log_start() > log_start()) {
+      set_log_start(store.log_start());
+      forget_epochs_before(store.log_start());
+    }
   }
   OpenIndex& begin_index(const std::shared_ptr<Segment>& segment);
   [[nodiscard]] PartitionState state() const;  // as a state item, as of the log end

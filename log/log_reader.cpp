@@ -1,53 +1,13 @@
 #include "log/log_reader.hpp"
 
+#include "log/chain_builder.hpp"
 #include "log/entry.hpp"
 #include "protocol/record.hpp"
 
 namespace weir::log {
 namespace {
-constexpr std::uint32_t kHoldFrom = 4U << 10U;      // a smaller batch is copied: it must not pin a whole image block
-constexpr std::uint32_t kFileRunFrom = 16U << 10U;  // below it sendfile costs more than a copy
-constexpr std::size_t kCopyChunkMin = 4U << 10U;
-constexpr std::size_t kCopyChunkMax = 256U << 10U;
+constexpr std::uint32_t kFileRunFrom = 16U << 10U;   // below it sendfile costs more than a copy
 constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time lookup; it was accepted within limits
-
-// Puts batches one behind the other into a chain, small ones into common memory, which grows with what is read.
-class ChainBuilder {
- public:
-  MutableBytes room_for(std::size_t size) {
-    if (end_ + size > capacity_) {
-      flush();
-      capacity_ = std::max(size, std::exchange(next_capacity_, std::min(4 * next_capacity_, kCopyChunkMax)));
-      memory_ = std::make_shared_for_overwrite<std::byte[]>(capacity_);
-      begin_ = end_ = 0;
-    }
-    return {memory_.get() + std::exchange(end_, end_ + size), size};
-  }
-  void take_back(std::size_t size) { end_ -= size; }
-  template <class Piece>
-  void append(Piece piece) {
-    flush();
-    chain_.append(std::move(piece));
-  }
-  BufferChain finish() {
-    flush();
-    return std::move(chain_);
-  }
-
- private:
-  void flush() {
-    if (begin_ < end_) {
-      chain_.append(SharedBytes{Bytes{memory_.get() + begin_, end_ - begin_}, memory_});
-      begin_ = end_;
-    }
-  }
-  BufferChain chain_;
-  std::shared_ptr<std::byte[]> memory_;
-  std::size_t capacity_ = 0;
-  std::size_t begin_ = 0;  // of what is not in chain_ yet
-  std::size_t end_ = 0;
-  std::size_t next_capacity_ = kCopyChunkMin;
-};
 
 // The batch that the index says is at the cursor, with the header of its entry: as it was written, to the last bit.
 bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes header_and_prefix, Bytes bytes) {

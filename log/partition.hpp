@@ -27,11 +27,12 @@ struct PartitionRules {
   bool compact = false;               // cleanup.policy has compact: pins segments until the merger comes
   Millis retention_ms = 604'800'000;  // -1: no bound
   std::int64_t retention_bytes = -1;  // -1: no bound
+  bool memory = false;                // fixed when the partition is made; see log/memory_topics.hpp
   friend bool operator==(const PartitionRules&, const PartitionRules&) = default;
 };
 
 // The offsets that readers may see. written, durable and visible are moved by the write role, log_end and log_start by
-// the log role.
+// the log role; of a memory topic's partition all are moved by log/memory_topics, and all but log_start are the same.
 // log_start <= high_watermark <= min(durable_end or written_end by flush mode) <= log_end.
 class PartitionEnds {
  public:

@@ -9,7 +9,6 @@ bool says_nothing_new(const LogPartition& partition, const PartitionState& state
   auto known = partition.state();
   known.durable_end = state.durable_end;
   known.high_watermark = state.high_watermark;
-  known.reserved_end = state.reserved_end;
   return known == state;
 }
 
@@ -71,10 +70,16 @@ void Replay::apply(const Entry& entry) {
         }
       }
       return;
+    case EntryKind::offsets_reserved:
+      if (const auto reserved = OffsetsReservedPayload::decode(entry.payload)) {
+        if (auto* partition = find(local)) {
+          partition->reserve(reserved->end);
+        }
+      }
+      return;
     case EntryKind::group:
     case EntryKind::pad:
     case EntryKind::atomic_group:  // its members come as entries of their own, and only if it is whole
-    case EntryKind::offsets_reserved:
     case EntryKind::truncated:
     case EntryKind::run: return;  // nothing of this version writes these
   }

@@ -34,7 +34,7 @@ void Retention::run(Partitions partitions, const LogReader& reader, const MoveSt
 Offset Retention::wanted_start(const LogPartition& partition, const LogReader& reader) const {
   const auto rules = partition.rules();
   auto start = partition.log_start();
-  if (!rules.delete_old || (rules.retention_ms < 0 && rules.retention_bytes < 0)) {
+  if (partition.memory || !rules.delete_old || (rules.retention_ms < 0 && rules.retention_bytes < 0)) {
     return start;
   }
   const auto now = clock_.wall_ms();

@@ -31,6 +31,15 @@ std::optional<Refusal> refuse_dynamic_result(const PlanInput& in, const ConfigTa
   return why ? std::optional(invalid(std::move(*why))) : std::nullopt;
 }
 
+std::optional<std::string> refuse_other_storage(const Config& broker, const ConfigOverrides& before,
+                                                const ConfigOverrides& after) {
+  const TopicConfig now{before, broker};
+  if (TopicConfig{after, broker}.in_memory() == now.in_memory()) {
+    return std::nullopt;
+  }
+  return "mq.storage of a topic cannot change: it is " + now.mq_storage + " since the topic was made.";
+}
+
 }  // namespace
 
 std::optional<std::string> refuse_node(const Identity& identity, std::string_view name) {
@@ -120,7 +129,10 @@ std::string inherited_list(const PlanInput& in, const ConfigTarget& target, cons
 std::optional<Refusal> refuse_result(const PlanInput& in, const ConfigTarget& target, const ConfigOverrides& after) {
   std::optional<std::string> why;
   switch (target.resource.type) {
-    case ResourceType::topic: why = refuse_overrides(after, *in.settings.broker()); break;
+    case ResourceType::topic:
+      why = refuse_overrides(after, *in.settings.broker());
+      why = why ? std::move(why) : refuse_other_storage(*in.settings.broker(), *target.before, after);
+      break;
     case ResourceType::broker: return refuse_dynamic_result(in, target, after);
     case ResourceType::group: why = refuse_group_overrides(after, *in.settings.broker()); break;
     case ResourceType::broker_logger:

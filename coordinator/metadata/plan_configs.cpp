@@ -36,10 +36,21 @@ std::optional<std::string> refuse_overrides(const ConfigOverrides& overrides, co
     return "min.compaction.lag.ms (" + std::to_string(effective.min_compaction_lag_ms) +
            ") is larger than max.compaction.lag.ms (" + std::to_string(effective.max_compaction_lag_ms) + ").";
   }
+  if (effective.in_memory() && effective.compacts()) {
+    return "mq.storage=memory does not go with cleanup.policy=compact: the records of a memory topic end with the "
+           "process.";
+  }
   if (effective.remote_storage_enable) {
     return "remote.storage.enable cannot be true: this broker has no remote storage.";
   }
   return std::nullopt;
+}
+
+void settle_storage(const std::string& topic, ConfigOverrides& overrides, const Config& broker) {
+  const bool may_be_memory = !is_internal_topic(topic) && !TopicConfig{overrides, broker}.compacts();
+  if (!overrides.contains(kStorageKey) && broker.mq_storage == kStorageMemory && may_be_memory) {
+    overrides[std::string{kStorageKey}] = kStorageMemory;
+  }
 }
 
 namespace {
@@ -116,13 +127,17 @@ std::optional<Refusal> change(const PlanInput& in, const ConfigTarget& target, c
   return std::nullopt;
 }
 
-// AlterConfigs: what is named is all there is from now on.
-std::optional<Refusal> change(const PlanInput& /*in*/, const ConfigTarget& /*target*/,
+// AlterConfigs: what is named is all there is from now on, but for where a topic's records live.
+std::optional<Refusal> change(const PlanInput& /*in*/, const ConfigTarget& target,
                               const protocol::AlterConfigsRequest::AlterConfigsResource& resource,
                               ConfigOverrides& overrides) {
   overrides.clear();
   for (const auto& config : resource.configs) {
     overrides[config.name.str()] = config.value->str();
+  }
+  if (const auto storage = target.before->find(kStorageKey);
+      target.resource.type == ResourceType::topic && storage != target.before->end()) {
+    overrides.insert(*storage);
   }
   return std::nullopt;
 }

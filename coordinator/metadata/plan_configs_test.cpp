@@ -65,6 +65,19 @@ class PlanConfigsTest : public testing::Test {
     apply(plan.records);
     return plan.response.responses[0].error_code;
   }
+  int create(const std::string& topic, const ConfigOverrides& configs) {
+    protocol::CreateTopicsRequest request;
+    auto& wanted = request.topics.emplace_back();
+    wanted.name = topic;
+    wanted.num_partitions = 1;
+    wanted.replication_factor = 1;
+    for (const auto& [name, value] : configs) {
+      wanted.configs.push_back({.name = name, .value = protocol::Text{value}, .unknown_tags = {}});
+    }
+    auto plan = plan_create_topics(input(), request);
+    apply(plan.records);
+    return plan.response.topics[0].error_code;
+  }
   ConfigOverrides overrides(ResourceType type, std::string_view name) { return *image_->overrides(type, name); }
 
   EffectiveConfig effective_{Config{}};
@@ -140,6 +153,45 @@ TEST_F(PlanConfigsTest, ADefaultOfTheBrokersIsWhatATopicsOwnValueMustGoWith) {
   EXPECT_EQ(change(kTopic, "t", {{"max.compaction.lag.ms", kSet, "9"}}), 40);
   EXPECT_EQ(change(kTopic, "t", {{"max.compaction.lag.ms", kSet, "10"}}), 0);
   EXPECT_EQ(change(kTopic, "t", {{"no.such", kDelete, std::nullopt}}), 0) << "nothing is left that is wrong";
+}
+
+TEST_F(PlanConfigsTest, WhereATopicsRecordsLiveIsFixedWhenItIsMade) {
+  EXPECT_EQ(create("in-memory", {{"mq.storage", "memory"}}), 0);
+  EXPECT_EQ(create("in-log", {}), 0);
+  EXPECT_EQ(create("compacted", {{"mq.storage", "memory"}, {"cleanup.policy", "compact"}}), 40);
+  EXPECT_EQ(create("__consumer_offsets", {{"mq.storage", "memory"}}), 40);
+  EXPECT_EQ(create("elsewhere", {{"mq.storage", "disk"}}), 40);
+  for (const auto& [topic, other] : {std::pair{"in-memory", "log"}, {"in-log", "memory"}}) {
+    EXPECT_EQ(change(kTopic, topic, {{"mq.storage", kSet, other}}), 40) << topic;
+    EXPECT_EQ(replace(kTopic, topic, {{"mq.storage", other}}), 40) << topic;
+  }
+  EXPECT_EQ(change(kTopic, "in-memory", {{"mq.storage", kDelete, std::nullopt}}), 40);
+  EXPECT_EQ(change(kTopic, "in-memory", {{"cleanup.policy", kSet, "compact"}}), 40);
+  EXPECT_EQ(change(kTopic, "in-memory", {{"mq.storage", kSet, "memory"}, {"retention.ms", kSet, "1"}}), 0);
+  EXPECT_EQ(replace(kTopic, "in-memory", {{"retention.ms", "2"}}), 0) << "it keeps what cannot change";
+  EXPECT_EQ(overrides(ResourceType::topic, "in-memory"),
+            (ConfigOverrides{{"mq.storage", "memory"}, {"retention.ms", "2"}}));
+}
+
+TEST_F(PlanConfigsTest, ANewTopicTakesTheBrokersStorageUnlessItMayNotBeInMemory) {
+  Config broker;
+  broker.mq_storage = "memory";
+  EffectiveConfig effective{broker};
+  settings_.config = &effective;
+  EXPECT_EQ(create("plain", {}), 0);
+  EXPECT_EQ(create("in-log", {{"mq.storage", "log"}}), 0);
+  EXPECT_EQ(create("compacted", {{"cleanup.policy", "compact"}}), 0);
+  apply(plan_auto_create(input(), {"made-by-use", "__consumer_offsets"}).records);
+  const auto is_memory = [&](const char* topic) {
+    return overrides(ResourceType::topic, topic).contains("mq.storage");
+  };
+  EXPECT_TRUE(is_memory("plain"));
+  EXPECT_TRUE(is_memory("made-by-use"));
+  EXPECT_FALSE(is_memory("compacted"));
+  EXPECT_FALSE(is_memory("__consumer_offsets"));
+  EXPECT_EQ(overrides(ResourceType::topic, "in-log"), (ConfigOverrides{{"mq.storage", "log"}}));
+  settings_.config = &effective_;
+  EXPECT_EQ(change(kTopic, "plain", {{"retention.ms", kSet, "1"}}), 0) << "the broker's default is another now";
 }
 
 TEST_F(PlanConfigsTest, ALoggersLevelIsSetWithoutARecordAndOnlyWhenItWasAllowed) {

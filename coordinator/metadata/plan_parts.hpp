@@ -42,6 +42,12 @@ auto duplicate_keys(const Items& items, KeyOf key_of) {
 // One sentence why a topic may not have these overrides together, or nullopt if it may.
 std::optional<std::string> refuse_overrides(const ConfigOverrides& overrides, const Config& broker);
 
+// Where a topic's records live is fixed when it is made: what the broker's default says then becomes an override of its
+// own. An internal topic, and one that is compacted, is never a memory topic by default.
+inline constexpr std::string_view kStorageKey = "mq.storage";
+inline constexpr std::string_view kStorageMemory = "memory";
+void settle_storage(const std::string& topic, ConfigOverrides& overrides, const Config& broker);
+
 // nullopt removes the override.
 void add_config(RecordList& records, const ConfigResource& resource, const std::string& name,
                 const std::optional<std::string>& value);

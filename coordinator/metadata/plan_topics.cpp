@@ -2,6 +2,7 @@
 // Kafka 4.4 node, in our own words.
 #include <set>
 
+#include "base/topic_config.hpp"
 #include "coordinator/metadata/describe_configs.hpp"
 #include "coordinator/metadata/image_builder.hpp"
 #include "coordinator/metadata/plan.hpp"
@@ -161,6 +162,10 @@ protocol::CreateTopicsResponse::CreatableTopicResult create_one(const PlanInput&
   if (auto why = refuse_overrides(overrides, *in.settings.broker())) {
     return refuse_with({ErrorCode::invalid_config, std::move(*why)});
   }
+  settle_storage(name, overrides, *in.settings.broker());
+  if (is_internal_topic(name) && TopicConfig{overrides, *in.settings.broker()}.in_memory()) {
+    return refuse_with({ErrorCode::invalid_config, "mq.storage of an internal topic is log: it holds what must last."});
+  }
   const bool manual = !topic.assignments.empty();
   auto refusal = manual ? refuse_assignment(in, topic) : refuse_counts(topic.num_partitions, topic.replication_factor);
   std::int32_t replication = topic.replication_factor;
@@ -270,11 +275,14 @@ Plan<std::vector<AutoCreateResult>> plan_auto_create(const PlanInput& in, const 
     } else if ((is_internal_topic(name) && !offsets) || name == kClusterMetadataTopic) {
       error = ErrorCode::unknown_topic_or_partition;  // their coordinators make them, with their own settings
     } else {
-      maker.make(plan.records, name, partitions,
-                 offsets ? ConfigOverrides{{"cleanup.policy", "compact"},
-                                           {"compression.type", "producer"},
-                                           {"segment.bytes", std::to_string(in.settings.offsets_topic_segment_bytes)}}
-                         : ConfigOverrides{});
+      ConfigOverrides overrides;
+      if (offsets) {
+        overrides = {{"cleanup.policy", "compact"},
+                     {"compression.type", "producer"},
+                     {"segment.bytes", std::to_string(in.settings.offsets_topic_segment_bytes)}};
+      }
+      settle_storage(name, overrides, *in.settings.broker());
+      maker.make(plan.records, name, partitions, overrides);
     }
     done[name] = error;
     plan.response.push_back({name, error});

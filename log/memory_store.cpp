@@ -1,0 +1,88 @@
+#include "log/memory_store.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+
+namespace weir::log {
+
+Offset MemoryStore::append(Bytes batch, const protocol::BatchFacts& facts, LeaderEpoch epoch, Millis now) {
+  WEIR_CHECK(covers(facts));
+  const auto base = log_end_;
+  auto memory = std::make_shared_for_overwrite<std::byte[]>(batch.size());
+  const MutableBytes copy{memory.get(), batch.size()};
+  std::memcpy(copy.data(), batch.data(), batch.size());
+  protocol::patch_base_offset(copy, base);
+  protocol::patch_leader_epoch(copy, epoch);
+  batches_.push_back(
+      {base, base + facts.last_offset_delta, facts.max_timestamp, now, SharedBytes{copy, std::move(memory)}});
+  size_bytes_ += std::ssize(batch);
+  log_end_ = batches_.back().end();
+  if (facts.has_producer()) {
+    producers.apply(facts, base, now);
+  }
+  return base;
+}
+
+void MemoryStore::drop_front(MemoryDropped& dropped) {
+  const auto& batch = batches_.front();
+  ++dropped.batches;
+  dropped.cost += batch.cost();
+  size_bytes_ -= static_cast<std::int64_t>(batch.bytes.size());
+  log_start_ = std::max(log_start_, batch.end());
+  batches_.pop_front();
+}
+
+MemoryDropped MemoryStore::drop_oldest() {
+  MemoryDropped dropped;
+  if (!batches_.empty()) {
+    drop_front(dropped);
+  }
+  return dropped;
+}
+
+MemoryDropped MemoryStore::move_start(Offset start) {
+  MemoryDropped dropped;
+  start = std::min(start, log_end_);
+  while (!batches_.empty() && batches_.front().end() <= start) {
+    drop_front(dropped);
+  }
+  log_start_ = std::max(log_start_, start);
+  return dropped;
+}
+
+MemoryDropped MemoryStore::retain(const PartitionRules& rules, Millis now) {
+  MemoryDropped dropped;
+  while (rules.delete_old && !batches_.empty()) {
+    const auto& oldest = batches_.front();
+    const auto newest_ms =
+        oldest.max_timestamp < 0 ? oldest.append_ms : std::min(oldest.max_timestamp, oldest.append_ms);
+    const bool is_old = rules.retention_ms >= 0 && newest_ms < now - rules.retention_ms;
+    const bool is_too_much = rules.retention_bytes >= 0 &&
+                             size_bytes_ - static_cast<std::int64_t>(oldest.bytes.size()) >= rules.retention_bytes;
+    if (!is_old && !is_too_much) {
+      break;
+    }
+    drop_front(dropped);
+  }
+  producers.expire(now);
+  return dropped;
+}
+
+MemoryDropped MemoryStore::clear() {
+  MemoryDropped dropped;
+  while (!batches_.empty()) {
+    drop_front(dropped);
+  }
+  producers.clear();
+  return dropped;
+}
+
+std::size_t MemoryStore::find(Offset offset) const {
+  const auto found =
+      std::partition_point(batches_.begin(), batches_.end(), [&](const auto& batch) { return batch.end() <= offset; });
+  return static_cast<std::size_t>(found - batches_.begin());
+}
+
+}  // namespace weir::log
