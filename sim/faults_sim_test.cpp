@@ -3,12 +3,11 @@
 // WEIR_SEED=N; WEIR_SEEDS=N runs more of them.
 //
 // Which check holds which rule of the log:
-//   order, no duplicate, offsets never given to other records   Oracle::judge at every start, with what readers saw
-//   the synced position is a prefix across segments             log/power_cut_test (cuts at any event, gaps), 1 MiB
-//   segments here a cut tail never comes back                                 Oracle::seen: after each start what is
-//   there stays as it is after a failed write or sync nothing is acknowledged        after_failure(): error 56, the
-//   count stands still, reads go on a full disk loses nothing and passes                        after_failure() for
-//   `full`: error 0 when there is room
+// - Order, no duplicate, no offset given to other records: Oracle::judge at every start, with what readers saw.
+// - The synced position is a prefix across segments: log/power_cut_test (cuts at any event, gaps; segments of 1 MiB).
+// - A cut tail never comes back: Oracle::seen, after each start what is there stays as it is.
+// - After a failed write or sync nothing is acknowledged: after_failure(), error 56, the count stands, reads go on.
+// - A full disk loses nothing and passes: after_failure() for `full`, error 0 when there is room.
 #include <gtest/gtest.h>
 
 #include <cerrno>
