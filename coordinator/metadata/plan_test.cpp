@@ -262,6 +262,8 @@ TEST_F(PlanTest, TopicsAreDeletedByNameOrById) {
   EXPECT_EQ(delete_topics({{std::nullopt, {}}}), std::vector<int>{42}) << "neither";
   EXPECT_EQ(delete_topics({{"c", {}}, {"c", {}}}), std::vector<int>{42}) << "twice, answered once";
   EXPECT_EQ(delete_topics({{"c", {}}, {std::nullopt, image_->find_topic("c")->id}}), (std::vector<int>{42, 42}));
+  EXPECT_EQ(delete_topics({{"d", image_->find_topic("c")->id}, {"d", {}}}), (std::vector<int>{42, 3}))
+      << "what is refused for its form names nothing twice";
   EXPECT_EQ(image_->topic_count(), 1U);
   settings_.delete_topic_enable = false;
   EXPECT_EQ(delete_topics({{"c", {}}}), std::vector<int>{73});

@@ -309,6 +309,9 @@ Plan<protocol::DeleteTopicsResponse> plan_delete_topics(const PlanInput& in,
   std::map<std::string, int> names;
   std::map<Uuid, int> ids;  // a topic named by name and by id is a duplicate too
   for (const auto& topic : wanted) {
+    if (topic.name && !topic.id.is_zero()) {
+      continue;  // refused by itself
+    }
     if (topic.name) {
       ++names[*topic.name];
     }
