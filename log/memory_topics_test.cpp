@@ -165,9 +165,9 @@ TEST(MemoryTopics, TimesStartsAndRetentionWorkAsInTheLog) {
 
 TEST(MemoryTopics, OverTheBudgetTheOldestOfTheSamePartitionGoesFirstThenThatOfTheLargest) {
   const LogCapture lines;
+  const auto metrics = std::make_unique<Metrics>();  // outlives the log
   TestLog test{8};
-  Metrics metrics;
-  test.options.metrics = &metrics;
+  test.options.metrics = metrics.get();
   test.options.memory_bytes = 100'000;
   test.options.topic_name = [](const Uuid&) { return std::string{"quotes"}; };
   ASSERT_TRUE(test.start());
@@ -181,7 +181,7 @@ TEST(MemoryTopics, OverTheBudgetTheOldestOfTheSamePartitionGoesFirstThenThatOfTh
   for (int i = 0; i < 7; ++i) {
     test.append_now(large, {.values = {value}});
   }
-  EXPECT_EQ(metrics.memory_batches_dropped.value(), 0U);
+  EXPECT_EQ(metrics->memory_batches_dropped.value(), 0U);
   test.append_now(small, {.values = {value}});
   EXPECT_EQ(small->log_start(), Offset{1}) << "its own oldest";
   EXPECT_EQ(large->log_start(), Offset{0});
@@ -189,9 +189,9 @@ TEST(MemoryTopics, OverTheBudgetTheOldestOfTheSamePartitionGoesFirstThenThatOfTh
   EXPECT_EQ(fresh->log_start(), Offset{0}) << "it has nothing older";
   EXPECT_EQ(large->log_start(), Offset{1});
   EXPECT_EQ(small->log_start(), Offset{1});
-  EXPECT_EQ(metrics.memory_batches_dropped.value(), 2U);
+  EXPECT_EQ(metrics->memory_batches_dropped.value(), 2U);
   EXPECT_EQ(test.append_now(fresh, {.values = {std::string(99'900, 'y')}}).error->code, Errc::too_large);
-  EXPECT_EQ(metrics.memory_batches_dropped.value(), 2U) << "what is refused drops nothing";
+  EXPECT_EQ(metrics->memory_batches_dropped.value(), 2U) << "what is refused drops nothing";
   EXPECT_FALSE(test.append_now(fresh, {.values = {std::string(95'000, 'y')}}).error);
   EXPECT_EQ(test.read_all(*fresh)->size(), 1U);
   EXPECT_EQ(small->log_start(), small->log_end());

@@ -19,8 +19,7 @@ int repair(const RepairOptions& options) {
   PosixDisk disk;
   const auto properties = read_file(disk, options.folder + "/meta.properties", kPropertiesMax);
   metadata::Identity identity;
-  if (!properties ||
-      metadata::read_meta_properties(as_text(*properties), identity) != metadata::MetaProperties::ours) {
+  if (!properties || metadata::read_meta_properties(as_text(*properties), identity) != metadata::MetaProperties::ours) {
     return fail(options.folder + " has no meta.properties of Weir; name the data folder of a stopped broker");
   }
   const auto lock = disk.lock(options.folder + "/.lock");
@@ -32,8 +31,7 @@ int repair(const RepairOptions& options) {
     return fail("the log in " + options.folder + " cannot be read: " + to_string(in_log.error()));
   }
   std::string why;
-  const auto report =
-      metadata::repair_metadata(disk, options.folder, identity, *in_log, RealClock{}.wall_ms(), why);
+  const auto report = metadata::repair_metadata(disk, options.folder, identity, *in_log, RealClock{}.wall_ms(), why);
   if (!report) {
     return fail(why);
   }
