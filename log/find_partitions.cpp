@@ -2,9 +2,8 @@
 
 #include <set>
 
+#include "log/index_rebuild.hpp"
 #include "log/manifest.hpp"
-#include "log/replay.hpp"
-#include "log/segment_scan.hpp"
 
 namespace weir::log {
 namespace {
@@ -16,35 +15,20 @@ Result<void> take_segment(Disk& disk, const std::string& path, const SegmentFact
   WEIR_TRY(const auto size, file->size());
   auto seed = facts.seed;
   if (seed.value == 0) {
-    std::vector<std::byte> header(kSegmentHeaderSize);
-    WEIR_TRY_VOID(file->read_at(0, header));
-    WEIR_TRY(const auto decoded, decode_segment_header(header));
-    seed = decoded.seed;
+    WEIR_TRY(const auto header, read_segment_header(*file));
+    seed = header.seed;
   }
-  const auto index_path = stem + index_file_name(facts.id);
-  if (facts.sealed && disk.exists(index_path)) {
-    WEIR_TRY(const auto index_file, disk.open(index_path, {.read_only = true}));
-    WEIR_TRY(auto bytes, index_file->map());
-    if (const auto index = IndexFile::open(std::move(bytes), facts.id, seed); index && replay.take_states(**index)) {
+  if (facts.sealed) {
+    const auto index = IndexFile::open(disk, stem + index_file_name(facts.id), facts.id, seed);
+    if (index && replay.take_states(**index)) {
       return {};
     }
   }
-  const auto end = facts.sealed ? std::min(size, facts.valid_end) : facts.bounded(size);
   const auto segment = std::make_shared<Segment>(facts.id, seed, std::move(file), "", "");
   segment->begin(facts.start);
-  replay.begin_segment(segment);
-  SegmentScan scan{segment->file(), seed, static_cast<std::int64_t>(kSegmentHeaderSize), end};
-  for (;;) {
-    WEIR_TRY(const auto step, scan.next());
-    if (step == SegmentScan::Step::end) {
-      return {};
-    }
-    if (step == SegmentScan::Step::bad) {
-      WEIR_TRY_VOID(scan.skip());
-      continue;
-    }
-    replay.apply(scan.entry());
-  }
+  const auto end = facts.sealed ? std::min(size, facts.valid_end) : facts.bounded(size);
+  const auto replayed = replay_segment(segment, end, replay);  // what is damaged has nothing to say
+  return replayed ? Result<void>{} : replayed.error();
 }
 
 }  // namespace

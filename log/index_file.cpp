@@ -211,6 +211,13 @@ Result<std::shared_ptr<const IndexFile>> IndexFile::open(SharedBytes bytes, Segm
   return std::shared_ptr<const IndexFile>{std::move(file)};
 }
 
+Result<std::shared_ptr<const IndexFile>> IndexFile::open(Disk& disk, const std::string& path, SegmentId segment,
+                                                         SegmentSeed seed) {
+  WEIR_TRY(const auto file, disk.open(path, {.read_only = true}));
+  WEIR_TRY(auto bytes, file->map());
+  return open(std::move(bytes), segment, seed);
+}
+
 IndexRow IndexFile::row(std::size_t number) const {
   WEIR_DCHECK(number < row_count_);
   return take_row(directory_.subspan(number * kRowSize, kRowSize));

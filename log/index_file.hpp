@@ -86,6 +86,9 @@ class IndexFile {
   // Checks header, trailer and directory (CRC, order, bounds); sections are checked when first asked for. corrupt also
   // when the file belongs to another segment or seed; not_found when it holds deltas only (the segment is open).
   static Result<std::shared_ptr<const IndexFile>> open(SharedBytes bytes, SegmentId segment, SegmentSeed seed);
+  // The same of the file at `path`, which is mapped; or the disk's error. Blocks.
+  static Result<std::shared_ptr<const IndexFile>> open(Disk& disk, const std::string& path, SegmentId segment,
+                                                       SegmentSeed seed);
 
   [[nodiscard]] const IndexFileFacts& facts() const { return facts_; }
   [[nodiscard]] std::size_t row_count() const { return row_count_; }

@@ -23,6 +23,9 @@ struct RebuiltIndex {
 Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before,
                                    Millis now);
 
+// Gives the replay all entries of a segment, up to file position `end`. What it stepped over.
+Result<std::vector<DamagedRange>> replay_segment(const std::shared_ptr<Segment>& segment, std::int64_t end,
+                                                 Replay& replay);
 // Goes on behind what is bad at the scan's place.
 Result<DamagedRange> step_over(const Segment& segment, SegmentScan& scan);
 

@@ -12,35 +12,20 @@ struct Found {
   bool has_index = false;
 };
 
-std::optional<std::int64_t> sealed_end(Disk& disk, const std::string& path, const SegmentHeader& header) {
-  const auto file = disk.open(path, {.read_only = true});
-  if (!file) {
-    return std::nullopt;
-  }
-  auto bytes = (*file)->map();
-  if (!bytes) {
-    return std::nullopt;
-  }
-  const auto index = IndexFile::open(std::move(*bytes), header.id, header.seed);
-  return index ? std::optional{(*index)->facts().valid_end} : std::nullopt;
-}
-
 // nullopt: no segment's file.
 Result<std::optional<Found>> look_at(Disk& disk, SegmentFiles& files, SegmentId id) {
   WEIR_TRY(const auto file, files.open_to_read(id));
-  std::vector<std::byte> bytes(kSegmentHeaderSize);
-  WEIR_TRY(const auto count, file->read_at(0, bytes));
-  bytes.resize(count);
-  const auto header = decode_segment_header(bytes);
-  if (!header && header.error().code == Errc::unsupported) {
+  const auto header = read_segment_header(*file);
+  if (!header && header.error().code != Errc::truncated && header.error().code != Errc::corrupt) {
     return header.error();
   }
   if (!header || header->id != id) {
     return std::optional<Found>{};
   }
   WEIR_TRY(const auto size, file->size());
-  const auto end = sealed_end(disk, files.index_path_of(id), *header);
-  return std::optional{Found{*header, size, end, end.has_value()}};
+  const auto index = IndexFile::open(disk, files.index_path_of(id), id, header->seed);
+  return std::optional{
+      Found{*header, size, index ? std::optional{(*index)->facts().valid_end} : std::nullopt, index.has_value()}};
 }
 
 Result<std::vector<Found>> find_segments(Disk& disk, SegmentFiles& files, SegmentId from) {

@@ -94,10 +94,7 @@ class Recovery {
   Result<Opened> open_segment(const SegmentFacts& facts) {
     const auto id = facts.id;
     WEIR_TRY(auto file, keeper_.files().open_to_read(id));
-    std::vector<std::byte> bytes(kSegmentHeaderSize);
-    WEIR_TRY(const auto count, file->read_at(0, bytes));
-    bytes.resize(count);
-    auto header = decode_segment_header(bytes);
+    auto header = read_segment_header(*file);
     if (!header && header.error().code == Errc::corrupt && facts.seed.value != 0) {
       header = repair_header(facts, *file);
     }
@@ -163,7 +160,7 @@ class Recovery {
     last_boot_ = opened->boot_id;
     segment->set_valid_end(facts.valid_end);
     out_.tail = std::max(out_.tail, segment->start() + facts.valid_end);
-    auto index = open_index(*segment);
+    auto index = IndexFile::open(disk_, segment->index_path(), segment->id(), segment->seed());
     if (!index) {
       if (is_of_the_disk(index.error())) {
         return index.error();
@@ -176,12 +173,6 @@ class Recovery {
     }
     out_.members.push_back({segment, std::move(*index)});
     return {};
-  }
-
-  Result<std::shared_ptr<const IndexFile>> open_index(const Segment& segment) {
-    WEIR_TRY(const auto file, disk_.open(segment.index_path(), {.read_only = true}));
-    WEIR_TRY(auto bytes, file->map());
-    return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
   }
 
   Result<std::shared_ptr<const IndexFile>> make_index_again(const std::shared_ptr<Segment>& segment, std::int64_t end,

@@ -26,15 +26,7 @@ std::optional<PartitionKey> key_of(const IndexFile& index, const IndexRow& row) 
 
 // The file as it is now, not as it was mapped.
 bool is_sound(Disk& disk, const Segment& segment) {
-  const auto file = disk.open(segment.index_path(), {.read_only = true});
-  if (!file) {
-    return false;
-  }
-  auto bytes = (*file)->map();
-  if (!bytes) {
-    return false;
-  }
-  const auto index = IndexFile::open(std::move(*bytes), segment.id(), segment.seed());
+  const auto index = IndexFile::open(disk, segment.index_path(), segment.id(), segment.seed());
   for (std::size_t number = 0; index && number < (*index)->row_count(); ++number) {
     const auto row = (*index)->row(number);
     if (!(*index)->section(row) || !(*index)->state(row)) {

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/crc32c.hpp"
+#include "base/disk.hpp"
 
 namespace weir::log {
 namespace {
@@ -76,6 +77,12 @@ Result<SegmentHeader> decode_segment_header(Bytes bytes) {
   header.role = static_cast<SegmentRole>(role);
   header.io = static_cast<IoMode>(io);
   return header;
+}
+
+Result<SegmentHeader> read_segment_header(const File& file) {
+  std::vector<std::byte> bytes(kSegmentHeaderSize);
+  WEIR_TRY(const auto count, file.read_at(0, bytes));
+  return decode_segment_header(Bytes{bytes}.first(count));
 }
 
 std::string segment_file_name(SegmentId id) {

@@ -1,4 +1,4 @@
-// SegmentHeader: the first 4096 bytes of every segment file (bytes: docs/LOG_FORMAT.md). Pure values, any thread.
+// SegmentHeader: the first 4096 bytes of every segment file (bytes: docs/LOG_FORMAT.md). Values, any thread.
 // A file that is used again gets a new header with a new random seed: every entry's CRC is seeded by it, so no byte of
 // the file's former life passes for an entry.
 #pragma once
@@ -11,6 +11,10 @@
 #include "base/ids.hpp"
 #include "base/random.hpp"
 #include "base/result.hpp"
+
+namespace weir {
+class File;
+}
 
 namespace weir::log {
 
@@ -44,6 +48,7 @@ struct SegmentHeader {
 void encode(const SegmentHeader& header, MutableBytes into);  // exactly kSegmentHeaderSize bytes
 // truncated, corrupt (magic, CRC, a value no writer of ours writes) or unsupported (format version).
 Result<SegmentHeader> decode_segment_header(Bytes bytes);
+Result<SegmentHeader> read_segment_header(const File& file);  // the same, of a file; or the disk's error. Blocks
 
 // "00000000000000000042.log" and ".index"; the number back, or nullopt for a name that is not ours.
 std::string segment_file_name(SegmentId id);

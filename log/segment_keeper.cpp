@@ -245,9 +245,7 @@ Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const Segmen
     WEIR_TRY_VOID(writer.add(row, packed, state));
   }
   WEIR_TRY_VOID(writer.finish());
-  WEIR_TRY(const auto file, disk_.open(segment.index_path(), {.read_only = true}));
-  WEIR_TRY(auto bytes, file->map());
-  return IndexFile::open(std::move(bytes), segment.id(), segment.seed());
+  return IndexFile::open(disk_, segment.index_path(), segment.id(), segment.seed());
 }
 
 Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool& is_synced) {

@@ -81,9 +81,7 @@ Sink::~Sink() {
 
 bool Sink::take(std::byte* memory, std::size_t size) {
   const auto whole = (static_cast<std::int64_t>(size) + kBlock - 1) / kBlock * kBlock;
-  auto at = next_.fetch_add(whole);
-  at %= file_bytes_ - static_cast<std::int64_t>(kFrameMax);
-  at = at / kBlock * kBlock;
+  const auto at = next_.fetch_add(whole) % (file_bytes_ - static_cast<std::int64_t>(kFrameMax));  // whole blocks all
   return ::pwrite(file_, memory, static_cast<std::size_t>(whole), at) == whole;
 }
 
