@@ -10,11 +10,12 @@ Result<std::int32_t> allow_writes(Disk& disk, const std::string& folder) {
     return {Errc::not_found};
   }
   WEIR_TRY(const auto manifest, Manifest::open(disk, path, 0));
-  const auto cause = manifest->state().read_only_cause;
-  if (cause != 0) {
-    const std::array<ManifestEdit, 1> none{ReadOnlyMark{0}};
-    WEIR_TRY_VOID(manifest->append(none));
+  if (!manifest->state().refuses_writes()) {
+    return 0;
   }
+  const auto cause = manifest->state().read_only_cause;
+  const std::array<ManifestEdit, 1> allowed{ReadOnlyMark{-cause}};
+  WEIR_TRY_VOID(manifest->append(allowed));
   return cause;
 }
 

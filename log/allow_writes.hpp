@@ -1,5 +1,6 @@
 // allow_writes: takes back the mark that a failed write or sync has left in the manifest (docs/DURABILITY.md). For the
-// operator's hand, while no broker runs on the folder: the caller holds its lock.
+// operator's hand, while no broker runs on the folder: the caller holds its lock. The next start still reads what it
+// must judge past the page cache: nobody else may have looked since the failure.
 #pragma once
 
 #include <string>

@@ -103,7 +103,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   for (auto& snapshot : recovered.without_index) {
     keeper_.seal(std::move(snapshot), true);
   }
-  if (keeper_.manifest().read_only_cause != 0) {
+  if (keeper_.manifest().refuses_writes()) {
     WEIR_LOG(error, "commitlog: read-only, because a write or sync failed before this start ({}). {}",
              to_string(Error{Errc::disk_failed, keeper_.manifest().read_only_cause}), way_out());
     appender_.start({std::move(recovered.live), next_local_, nullptr, recovered.tail, 0});

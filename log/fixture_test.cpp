@@ -141,9 +141,10 @@ std::vector<std::byte> producer_snapshot() {
 }
 
 std::vector<std::byte> state_chunk(std::uint32_t number, Bytes items) {
-  std::vector<std::byte> out(8);
+  constexpr std::size_t kHead = 8;
+  std::vector<std::byte> out(kHead + items.size());
   store_le(out, 0, number);
-  out.insert(out.end(), items.begin(), items.end());
+  std::ranges::copy(items, out.begin() + kHead);
   return out;
 }
 

@@ -51,7 +51,9 @@ struct ForgetPartition {  // its cached start goes
   LocalPartition local;
   friend bool operator==(const ForgetPartition&, const ForgetPartition&) = default;
 };
-struct ReadOnlyMark {  // the log refuses writes since a disk failure (errno); 0 takes the mark back
+// The log refuses writes since a disk failure (errno). Negative: writes are allowed again, but no start has yet judged
+// which bytes the disk has; 0: one has.
+struct ReadOnlyMark {
   std::int32_t cause = 0;
   friend bool operator==(const ReadOnlyMark&, const ReadOnlyMark&) = default;
 };
@@ -94,7 +96,10 @@ struct ManifestState {
   LogPosition clean_point;
   SegmentId next_segment{1};
   LocalPartition next_local{1};
-  std::int32_t read_only_cause = 0;
+  std::int32_t read_only_cause = 0;  // of the last ReadOnlyMark
+  [[nodiscard]] bool refuses_writes() const { return read_only_cause > 0; }
+  // The page cache may hold bytes that no disk has.
+  [[nodiscard]] bool is_cache_doubtful() const { return read_only_cause != 0; }
   // corrupt: an id twice, an unknown id, a sealed one sealed to another end, a mark that goes back.
   Result<void> apply(const ManifestEdit& edit);
   friend bool operator==(const ManifestState&, const ManifestState&) = default;

@@ -91,7 +91,11 @@ TEST_P(AfterAFailedSync, TheNextStartBelievesTheDeviceAndNotThePageCache) {
     one.queue.run_until_idle();
     one.disk.set_fault_hook({});
     one.crash(sim::CrashMode::process_death);
+    if (seed % 2 == 0) {
+      EXPECT_EQ(allow_writes(one.disk, "data").value(), EIO);  // before any start has looked
+    }
     ASSERT_TRUE(one.start());
+    EXPECT_EQ(one.log->statistics().read_only, seed % 2 != 0);
     const auto seen = one.read_all(*one.find(1, 0));
     ASSERT_TRUE(seen);
     ASSERT_GE(seen->size(), 1U);

@@ -39,6 +39,9 @@ class Recovery {
         !out_.open && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
     out_.next_local = replay_.next_local();
     out_.gaps = replay_.gaps();
+    if (is_cache_doubtful() && !keeper_.manifest().refuses_writes()) {
+      edits_.emplace_back(ReadOnlyMark{0});  // what this start has not accepted is cut by the same edit
+    }
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));
@@ -64,8 +67,7 @@ class Recovery {
     bool same_boot = false;
   };
 
-  // A write or a sync failed before this start: the page cache may hold bytes that no disk has.
-  [[nodiscard]] bool is_cache_doubtful() const { return keeper_.manifest().read_only_cause != 0; }
+  [[nodiscard]] bool is_cache_doubtful() const { return keeper_.manifest().is_cache_doubtful(); }
 
   // May what was written and not synced be gone? Only if the machine restarted, or its page cache is doubtful. A
   // machine that does not tell its boots apart may have restarted at any time.

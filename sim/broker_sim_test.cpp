@@ -98,7 +98,7 @@ std::string run(World& world, const Scenario& scenario, std::size_t rounds, std:
 }
 
 TEST(BrokerSim, WhatIsAcknowledgedOrSeenSurvivesCrashesInOrderAndOnce) {
-  const auto all = seeds(seed_count(200));
+  const auto all = seeds(seed_count(250));
   std::map<bool, std::size_t> acknowledged;  // by idempotence
   for (const auto seed : all) {
     World world{seed, world_of(seed)};
