@@ -73,7 +73,7 @@ def load(broker, topic, options, connections=6):
     facts = json.loads(done.stdout)
     gigabytes = facts['bytes'] / 1e9
     cpu = cpu_seconds(pid) - before
-    return {'mb_s': facts['bytes'] / 1e6 / facts['seconds'], 'req_s': facts['requests'] / facts['seconds'],
+    return {'bytes': facts['bytes'], 'mb_s': facts['bytes'] / 1e6 / facts['seconds'], 'req_s': facts['requests'] / facts['seconds'],
             'cpu_gb': cpu / gigabytes, 'cpu_us': cpu / facts['requests'] * 1e6, 'p50_ms': facts['p50_ms'],
             'p99_ms': facts['p99_ms'], 'client_cpu_gb': facts['client_cpu_s'] / gigabytes,
             'client_cores': facts['client_cpu_s'] / facts['seconds'],
