@@ -99,6 +99,7 @@ class SharedBytes {
     return {view_.subspan(from, count), owner_};
   }
   [[nodiscard]] const std::shared_ptr<const void>& owner() const { return owner_; }
+  [[nodiscard]] std::span<const Bytes> views() const { return {&view_, 1}; }
 
  private:
   Bytes view_;
@@ -114,10 +115,20 @@ struct FileRun {
   std::shared_ptr<const void> owner;
 };
 
+// Many small views in sending order as one piece, so that a chain of them costs one count and no move for each.
+struct GatheredBytes {
+  std::vector<Bytes> views;  // none is empty
+  std::vector<std::shared_ptr<const void>> owners;
+  std::size_t size_bytes = 0;  // of all views
+};
+
 // Pieces of memory and of files in sending order. Moves cheaply; a copy shares the owners.
 class BufferChain {
  public:
-  using Piece = std::variant<SharedBytes, FileRun>;
+  using Gathered = std::shared_ptr<const GatheredBytes>;
+  using Piece = std::variant<SharedBytes, FileRun, Gathered>;
+  // The memory of a piece in sending order; nothing of a file run.
+  static std::span<const Bytes> views_of(const Piece& piece);
   BufferChain() = default;
   explicit BufferChain(SharedBytes bytes) { append(std::move(bytes)); }
   void append(SharedBytes bytes) {
@@ -134,6 +145,13 @@ class BufferChain {
     size_ += run.size;
     pieces_.emplace_back(std::move(run));
   }
+  void append(Gathered gathered) {
+    if (gathered->size_bytes == 0) {
+      return;
+    }
+    size_ += gathered->size_bytes;
+    pieces_.emplace_back(std::move(gathered));
+  }
   void append(BufferChain other) {
     size_ += other.size_;
     for (auto& piece : other.pieces_) {
@@ -143,6 +161,7 @@ class BufferChain {
   [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] bool is_memory() const;  // no file run is in it
   // All bytes in one buffer. Only for chains of memory (tests, clients, small answers): a FileRun is a bug here.
   [[nodiscard]] std::vector<std::byte> flatten() const;
   // The same bytes, however they are cut into pieces; a FileRun equals only a run of the same place of the same handle.

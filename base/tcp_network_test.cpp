@@ -176,14 +176,28 @@ TEST(TcpNetwork, ManyPiecesAndFileRunsArriveInOrder) {
     chain.append(FileRun{.handle = file->handle(), .position = from, .size = size, .owner = file});
     expected.insert(expected.end(), view.begin() + from, view.begin() + from + static_cast<std::ptrdiff_t>(size));
   };
+  const auto gathered = [&](std::size_t views) {
+    GatheredBytes many{.views = {}, .owners = {content.owner()}};
+    for (std::size_t i = 0; i < views; ++i) {
+      const auto part = view.subspan(i * 4000, 1 + i);
+      many.views.push_back(part);
+      many.size_bytes += part.size();
+      expected.insert(expected.end(), part.begin(), part.end());
+    }
+    chain.append(std::make_shared<const GatheredBytes>(std::move(many)));
+  };
   memory(0, 10);
+  gathered(3);
   run(1000, 3'000'000);
+  gathered(1000);
   run(7, 1);
   for (std::size_t i = 0; i < 300; ++i) {
     memory(i * 5000, 1 + i * 10);
   }
   memory(0, 5'000'000);
+  gathered(700);
   run(0, 100);
+  gathered(1);
   const auto listener = answering(world, chain);
   Peer peer{world.runtime.network, listener->bound(), *world.runtime.io[1]};
   ASSERT_TRUE(peer.write(BufferChain{SharedBytes::copy_of(as_bytes("go"))}));

@@ -17,7 +17,7 @@ namespace {
 // What one connection may send before the others of its loop have their turn: a fast reader of a large answer could
 // else keep the loop for as long as it likes.
 constexpr std::size_t kTurnBytesMax = 2U << 20U;
-constexpr std::size_t kPartsMax = 64;  // memory pieces of one sendmsg; a chain with more takes several
+constexpr std::size_t kPartsMax = 256;  // memory pieces of one sendmsg; a chain with more takes several
 
 bool would_block(int number) {
   static_assert(EAGAIN == EWOULDBLOCK);
@@ -67,7 +67,8 @@ class TcpCore final : public IoThread::Watcher, public std::enable_shared_from_t
   UniqueFunction<void(Result<std::size_t>)> on_read_;
   BufferChain sending_;
   std::size_t piece_ = 0;  // of sending_
-  std::size_t sent_of_piece_ = 0;
+  std::size_t view_ = 0;   // of the piece, if it is memory
+  std::size_t sent_ = 0;   // of the view, or of the file run
   std::size_t turn_bytes_ = 0;
   bool yielded_ = false;  // a task that goes on with the write is posted
   UniqueFunction<void(Result<void>)> on_written_;
@@ -120,7 +121,8 @@ void TcpCore::write(BufferChain data, UniqueFunction<void(Result<void>)> done) {
   }
   sending_ = std::move(data);
   piece_ = 0;
-  sent_of_piece_ = 0;
+  view_ = 0;
+  sent_ = 0;
   switch (try_write()) {
     case Progress::done: finish_write_later({}); break;
     case Progress::failed: finish_write_later(Errc::closed); break;
@@ -152,20 +154,27 @@ TcpCore::Progress TcpCore::try_write() {
 
 TcpCore::Progress TcpCore::send_memory() {
   std::array<iovec, kPartsMax> parts;
+  const auto& pieces = sending_.pieces();
   std::size_t count = 0;
   auto at = piece_;
-  for (auto from = sent_of_piece_; at < sending_.pieces().size() && count < kPartsMax; ++at, from = 0) {
-    const auto* memory = std::get_if<SharedBytes>(&sending_.pieces()[at]);
-    if (memory == nullptr) {
+  auto view = view_;
+  for (auto from = sent_; at < pieces.size() && count < kPartsMax; ++at, view = 0) {
+    const auto views = BufferChain::views_of(pieces[at]);
+    if (views.empty()) {
       break;
     }
-    const auto rest = memory->view().subspan(from);
-    parts[count++] = {.iov_base = const_cast<std::byte*>(rest.data()), .iov_len = rest.size()};
+    for (; view < views.size() && count < kPartsMax; ++view, from = 0) {
+      const auto rest = views[view].subspan(from);
+      parts[count++] = {.iov_base = const_cast<std::byte*>(rest.data()), .iov_len = rest.size()};
+    }
+    if (view < views.size()) {
+      break;
+    }
   }
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = count;
-  const int more = at < sending_.pieces().size() ? MSG_MORE : 0;  // a file run or more memory follows at once
+  const int more = at < pieces.size() ? MSG_MORE : 0;  // a file run or more memory follows at once
   const auto sent = ::sendmsg(socket_, &message, MSG_NOSIGNAL | more);
   if (sent >= 0) {
     advance(static_cast<std::size_t>(sent));
@@ -182,8 +191,8 @@ TcpCore::Progress TcpCore::send_memory() {
 }
 
 TcpCore::Progress TcpCore::send_file(const FileRun& run) {
-  off_t position = run.position + static_cast<std::int64_t>(sent_of_piece_);
-  const auto sent = ::sendfile(socket_, run.handle, &position, std::min(run.size - sent_of_piece_, kTurnBytesMax));
+  off_t position = run.position + static_cast<std::int64_t>(sent_);
+  const auto sent = ::sendfile(socket_, run.handle, &position, std::min(run.size - sent_, kTurnBytesMax));
   if (sent > 0) {
     advance(static_cast<std::size_t>(sent));
     return Progress::done;
@@ -202,21 +211,21 @@ TcpCore::Progress TcpCore::send_file(const FileRun& run) {
 void TcpCore::advance(std::size_t sent) {
   turn_bytes_ += sent;
   while (sent > 0) {
-    const auto size = std::visit(
-        [](const auto& piece) {
-          if constexpr (std::is_same_v<std::decay_t<decltype(piece)>, FileRun>) {
-            return piece.size;
-          } else {
-            return piece.size();
-          }
-        },
-        sending_.pieces()[piece_]);
-    const auto step = std::min(sent, size - sent_of_piece_);
+    const auto& piece = sending_.pieces()[piece_];
+    const auto* run = std::get_if<FileRun>(&piece);
+    const auto views = BufferChain::views_of(piece);
+    const auto size = run != nullptr ? run->size : views[view_].size();
+    const auto step = std::min(sent, size - sent_);
     sent -= step;
-    sent_of_piece_ += step;
-    if (sent_of_piece_ == size) {
+    sent_ += step;
+    if (sent_ < size) {
+      return;
+    }
+    sent_ = 0;
+    ++view_;
+    if (view_ >= views.size()) {
+      view_ = 0;
       ++piece_;
-      sent_of_piece_ = 0;
     }
   }
 }

@@ -1,5 +1,5 @@
 // ChainBuilder: puts batches one behind the other into a chain for a reader: small ones are copied into common memory,
-// which grows with what is read, larger ones go in as they are. One reader, one thread.
+// which grows with what is read, others go in as they lie. One reader, one thread.
 #pragma once
 
 #include <algorithm>
@@ -15,23 +15,36 @@ inline constexpr std::uint32_t kHoldFrom = 4U << 10U;
 
 class ChainBuilder {
  public:
-  MutableBytes room_for(std::size_t size) {
+  // Of the room, the first `head` bytes do not go into the chain.
+  MutableBytes room_for(std::size_t size, std::size_t head = 0) {
+    if (head > 0 || end_ + size > capacity_) {
+      end_copies();
+    }
     if (end_ + size > capacity_) {
-      flush();
       capacity_ = std::max(size, std::exchange(next_capacity_, std::min(4 * next_capacity_, kCopyChunkMax)));
       memory_ = std::make_shared_for_overwrite<std::byte[]>(capacity_);
       begin_ = end_ = 0;
     }
+    begin_ += head;
     return {memory_.get() + std::exchange(end_, end_ + size), size};
   }
-  void take_back(std::size_t size) { end_ -= size; }
-  template <class Piece>
-  void append(Piece piece) {
-    flush();
-    chain_.append(std::move(piece));
+  // Gives back the last room as it was asked for.
+  void take_back(std::size_t size, std::size_t head = 0) {
+    end_ -= size;
+    begin_ -= head;
+  }
+  void append(Bytes view, const std::shared_ptr<const void>& owner) {
+    end_copies();
+    gather(view, owner);
+  }
+  void append(FileRun run) {
+    end_copies();
+    end_gathered();
+    chain_.append(std::move(run));
   }
   BufferChain finish() {
-    flush();
+    end_copies();
+    end_gathered();
     return std::move(chain_);
   }
 
@@ -39,16 +52,35 @@ class ChainBuilder {
   static constexpr std::size_t kCopyChunkMin = 4U << 10U;
   static constexpr std::size_t kCopyChunkMax = 256U << 10U;
 
-  void flush() {
+  void gather(Bytes view, const std::shared_ptr<const void>& owner) {
+    if (view.empty()) {
+      return;
+    }
+    gathered_.views.push_back(view);
+    gathered_.size_bytes += view.size();
+    if (gathered_.owners.empty() || gathered_.owners.back() != owner) {
+      gathered_.owners.push_back(owner);
+    }
+  }
+  void end_copies() {
     if (begin_ < end_) {
-      chain_.append(SharedBytes{Bytes{memory_.get() + begin_, end_ - begin_}, memory_});
+      gather({memory_.get() + begin_, end_ - begin_}, memory_);
       begin_ = end_;
     }
   }
+  void end_gathered() {
+    if (gathered_.views.size() == 1) {
+      chain_.append(SharedBytes{gathered_.views.front(), std::move(gathered_.owners.front())});
+    } else if (!gathered_.views.empty()) {
+      chain_.append(std::make_shared<const GatheredBytes>(std::move(gathered_)));
+    }
+    gathered_ = {};
+  }
   BufferChain chain_;
+  GatheredBytes gathered_;  // what is not in chain_ yet
   std::shared_ptr<std::byte[]> memory_;
   std::size_t capacity_ = 0;
-  std::size_t begin_ = 0;  // of what is not in chain_ yet
+  std::size_t begin_ = 0;  // of what is not in gathered_ yet
   std::size_t end_ = 0;
   std::size_t next_capacity_ = kCopyChunkMin;
 };

@@ -7,13 +7,15 @@
 namespace weir::log {
 namespace {
 constexpr std::uint32_t kFileRunFrom = 16U << 10U;   // below it sendfile costs more than a copy
+constexpr std::uint32_t kGatherFrom = 512;           // below it a piece of its own costs more than a copy
 constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time lookup; it was accepted within limits
 
-// The batch that the index says is at the cursor, with the header of its entry: as it was written, to the last bit.
-bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes header_and_prefix, Bytes bytes) {
+// The header of an entry, and the batch that the index says is at the cursor: as they were written, to the last bit.
+bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes whole) {
   const auto& entry = cursor.entry();
+  const auto bytes = whole.subspan(kEntryHeaderSize);
   const auto at = entry.position - static_cast<std::int64_t>(kEntryHeaderSize);
-  const auto header = decode_entry_header(header_and_prefix, cursor.segment()->seed(), at);
+  const auto header = decode_entry_header(whole, cursor.segment()->seed(), at);
   if (!header || header->kind != EntryKind::batch || header->partition != partition.local() ||
       header->size != bytes.size()) {
     return false;
@@ -23,21 +25,46 @@ bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes he
 }
 
 // Copies a small batch from its file. False: it is damaged, and not in the chain.
-Result<bool> append_small(const LogPartition& partition, const BatchCursor& cursor, CacheReader& cache,
-                          ChainBuilder& chain) {
+Result<bool> append_copy(const LogPartition& partition, const BatchCursor& cursor, CacheReader& cache,
+                         ChainBuilder& chain) {
   const auto& entry = cursor.entry();
-  std::array<std::byte, kEntryHeaderAndPrefixSize> header;
-  const auto into = chain.room_for(entry.size);
-  const auto read = cache.read(*cursor.segment(), entry.position - static_cast<std::int64_t>(kEntryHeaderSize),
-                               MutableBytes{header}.first(kEntryHeaderSize), into);
+  const auto size = kEntryHeaderSize + entry.size;
+  const auto into = chain.room_for(size, kEntryHeaderSize);
+  const auto read = cache.read(*cursor.segment(), entry.position - static_cast<std::int64_t>(kEntryHeaderSize), into);
   if (!read && read.error().code != Errc::corrupt) {
     return read.error();
   }
-  std::ranges::copy(into.first(header.size() - kEntryHeaderSize), header.begin() + kEntryHeaderSize);
-  if (!read || !is_sound(partition, cursor, header, into)) {
-    chain.take_back(entry.size);
+  if (!read || !is_sound(partition, cursor, into)) {
+    chain.take_back(size, kEntryHeaderSize);
     return false;
   }
+  return true;
+}
+
+// A small batch: as it lies in a block of the cache if it can be, else copied. False: it is damaged, and not in the
+// chain.
+Result<bool> append_small(const LogPartition& partition, const BatchCursor& cursor, CacheReader& cache,
+                          ChainBuilder& chain) {
+  const auto& entry = cursor.entry();
+  const auto at = entry.position - static_cast<std::int64_t>(kEntryHeaderSize);
+  WEIR_TRY(const auto found, cache.look(*cursor.segment(), at, kEntryHeaderSize + entry.size));
+  if (found.empty()) {
+    return append_copy(partition, cursor, cache, chain);
+  }
+  if (!cache.is_checked(at)) {
+    if (!is_sound(partition, cursor, found)) {
+      return false;
+    }
+    cache.set_checked(at);
+  }
+  const auto batch = found.subspan(kEntryHeaderSize);
+  if (entry.size >= kGatherFrom) {
+    if (const auto& hold = cache.hold()) {
+      chain.append(batch, hold);
+      return true;
+    }
+  }
+  std::ranges::copy(batch, chain.room_for(entry.size).begin());
   return true;
 }
 
@@ -47,7 +74,7 @@ Result<std::optional<std::vector<std::byte>>> read_whole(const LogPartition& par
   std::vector<std::byte> bytes(kEntryHeaderSize + entry.size);
   WEIR_TRY(const auto count,
            cursor.segment()->file().read_at(entry.position - static_cast<std::int64_t>(kEntryHeaderSize), bytes));
-  if (count < bytes.size() || !is_sound(partition, cursor, bytes, Bytes{bytes}.subspan(kEntryHeaderSize))) {
+  if (count < bytes.size() || !is_sound(partition, cursor, bytes)) {
     return std::optional<std::vector<std::byte>>{};
   }
   return std::optional{std::move(bytes)};
@@ -98,8 +125,8 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
       }
     } else if (image.hold(cursor.position(), entry.size, held)) {
       is_in_image = true;
-      for (auto& piece : held) {
-        chain.append(std::move(piece));
+      for (const auto& piece : held) {
+        chain.append(piece.view(), piece.owner());
       }
       held.clear();
     }

@@ -313,11 +313,11 @@ Result<ReadOutcome> MemoryTopics::read(const LogPartition& partition, Offset fro
   ReadOutcome outcome;
   outcome.batch_count = found.size();
   ChainBuilder chain;
-  for (auto& bytes : found) {
+  for (const auto& bytes : found) {
     if (bytes.size() < kHoldFrom) {
       std::ranges::copy(bytes.view(), chain.room_for(bytes.size()).begin());
     } else {
-      chain.append(std::move(bytes));
+      chain.append(bytes.view(), bytes.owner());
     }
   }
   outcome.batches = chain.finish();

@@ -47,15 +47,31 @@ class ReadCacheTest : public testing::Test {
   }
   std::vector<std::byte> read(CacheReader& reader, std::int64_t position, std::size_t size) {
     std::vector<std::byte> bytes(size);
-    const auto done =
-        reader.read(segment, position, MutableBytes{bytes}.first(size / 4), MutableBytes{bytes}.subspan(size / 4));
-    if (!done) {
+    if (!reader.read(segment, position, bytes)) {
       return {};
     }
-    for (std::size_t i = 0; i < size; ++i) {
-      EXPECT_EQ(bytes[i], CountingFile::byte_at(position + static_cast<std::int64_t>(i))) << position << "+" << i;
-    }
+    expect_written(bytes, position);
     return bytes;
+  }
+  static void expect_written(Bytes bytes, std::int64_t position) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      ASSERT_EQ(bytes[i], CountingFile::byte_at(position + static_cast<std::int64_t>(i))) << position << "+" << i;
+    }
+  }
+  // As an answer does: it holds what it found. Nothing if it has to copy.
+  std::optional<SharedBytes> take(CacheReader& reader, std::int64_t position, std::size_t size) {
+    const auto found = reader.look(segment, position, size);
+    if (!found || found->empty() || !reader.hold()) {
+      return std::nullopt;
+    }
+    return SharedBytes{*found, reader.hold()};
+  }
+  // Looks at all of the file, so that every block has made room for others.
+  void displace_all() {
+    CacheReader reader{cache};
+    for (std::int64_t at = 0; at + 1000 < file->size().value(); at += 10'000) {
+      read(reader, at, 1000);
+    }
   }
 
   std::shared_ptr<CountingFile> file = std::make_shared<CountingFile>(32 * kBlock);
@@ -120,9 +136,12 @@ TEST_F(ReadCacheTest, ABlockGivesWayToTheOneThatTakesItsPlace) {
 
 TEST_F(ReadCacheTest, WithoutRoomItReadsAllTheSame) {
   ReadCache none{kBlock - 1, image};
-  CacheReader reader{none};
-  for (std::int64_t at = 0; at + 3000 < 2 * kBlock; at += 3000) {
-    EXPECT_EQ(read(reader, at, 1000).size(), 1000U);
+  {
+    CacheReader reader{none};
+    for (std::int64_t at = 0; at + 3000 < 2 * kBlock; at += 3000) {
+      EXPECT_EQ(read(reader, at, 1000).size(), 1000U);
+      EXPECT_FALSE(take(reader, at + 1000, 1000)) << "nothing may be held";
+    }
   }
   EXPECT_EQ(none.memory_bytes(), 0);
 }
@@ -131,13 +150,101 @@ TEST_F(ReadCacheTest, AFileThatEndsTooSoonIsDamage) {
   ASSERT_TRUE(file->truncate(10'000));
   CacheReader reader{cache};
   std::vector<std::byte> bytes(1000);
-  const auto alone = reader.read(segment, 9'500, {}, bytes);
+  const auto alone = reader.read(segment, 9'500, bytes);
   ASSERT_FALSE(alone);
   EXPECT_EQ(alone.error().code, Errc::corrupt);
-  ASSERT_TRUE(reader.read(segment, 8'000, {}, bytes));
-  const auto near = reader.read(segment, 9'500, {}, bytes);
+  ASSERT_TRUE(reader.read(segment, 8'000, bytes));
+  const auto near = reader.read(segment, 9'500, bytes);
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().code, Errc::corrupt);
+}
+
+TEST_F(ReadCacheTest, ABatchInOneBlockIsFoundWhereItLiesAndOneInTwoBlocksIsNot) {
+  CacheReader reader{cache};
+  read(reader, kBlock - 9000, 1000);
+  const auto found = reader.look(segment, kBlock - 8000, 3000);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 3000U);
+  expect_written(*found, kBlock - 8000);
+  EXPECT_TRUE(reader.look(segment, kBlock - 1000, 1000)->size() == 1000U) << "up to the border";
+  EXPECT_TRUE(reader.look(segment, kBlock - 1000, 1001)->empty());
+  EXPECT_EQ(read(reader, kBlock - 1000, 1001).size(), 1001U);
+}
+
+TEST_F(ReadCacheTest, ALookFarFromTheLastOneReadsNothing) {
+  CacheReader reader{cache};
+  EXPECT_TRUE(reader.look(segment, 5 * kBlock, 1000)->empty());
+  EXPECT_EQ(file->reads, 0);
+  read(reader, 5 * kBlock, 1000);
+  EXPECT_FALSE(reader.look(segment, 5 * kBlock + 1000, 1000)->empty()) << "near it reads the block";
+  EXPECT_EQ(file->reads, 2);
+}
+
+TEST_F(ReadCacheTest, ABatchIsCheckedOnceForAllReadersUntilItsBlockIsReadAnew) {
+  CacheReader one{cache};
+  read(one, 0, 8);
+  ASSERT_FALSE(one.look(segment, 8, 1000)->empty());
+  EXPECT_FALSE(one.is_checked(8));
+  one.set_checked(8);
+  CacheReader other{cache};
+  ASSERT_FALSE(other.look(segment, 8, 1000)->empty());
+  EXPECT_TRUE(other.is_checked(8));
+  EXPECT_FALSE(other.is_checked(0));
+  EXPECT_FALSE(other.is_checked(16));
+  displace_all();
+  CacheReader later{cache};
+  read(later, 0, 8);
+  ASSERT_FALSE(later.look(segment, 8, 1000)->empty());
+  EXPECT_FALSE(later.is_checked(8)) << "these bytes were read again";
+}
+
+TEST_F(ReadCacheTest, WhatAnAnswerHoldsStaysWhenItsBlockGivesWayAndWhenTheCacheEnds) {
+  auto ending = std::make_optional<ReadCache>(8 * kBlock, image);
+  SharedBytes held;
+  {
+    CacheReader reader{*ending};
+    read(reader, 1000, 1000);
+    held = take(reader, 2000, 5000).value();
+    for (std::int64_t at = 8000; at < 20 * kBlock; at += 10'000) {
+      read(reader, at, 1000);
+    }
+    EXPECT_EQ(ending->memory_bytes(), 9 * kBlock);
+  }
+  expect_written(held.view(), 2000);
+  ending.reset();
+  expect_written(held.view(), 2000);
+}
+
+TEST_F(ReadCacheTest, AnswersThatAreNotSentHoldNoMoreBlocksThanTheCacheHas) {
+  std::vector<SharedBytes> unsent;
+  CacheReader reader{cache};
+  std::int64_t at = 0;
+  for (; at + 1000 < 30 * kBlock; at += 10'000) {
+    if (auto taken = take(reader, at, 1000)) {
+      unsent.push_back(std::move(*taken));
+    } else {
+      EXPECT_EQ(read(reader, at, 1000).size(), 1000U) << "else it is copied";
+    }
+    ASSERT_LE(cache.memory_bytes(), 2 * 8 * kBlock);
+  }
+  EXPECT_EQ(cache.memory_bytes(), 2 * 8 * kBlock) << "eight that are held, eight of the cache";
+  unsent.clear();
+  EXPECT_EQ(cache.memory_bytes(), 8 * kBlock);
+  EXPECT_TRUE(take(reader, at, 1000)) << "what was sent makes room";
+}
+
+TEST_F(ReadCacheTest, ABlockCountsOnceHoweverManyAnswersHoldIt) {
+  std::vector<SharedBytes> unsent;
+  CacheReader first{cache};
+  read(first, 0, 8);
+  read(first, 8, 8);
+  for (int i = 0; i < 100; ++i) {
+    CacheReader reader{cache};
+    auto taken = take(reader, 8, 1000);
+    ASSERT_TRUE(taken) << i;
+    unsent.push_back(std::move(*taken));
+  }
+  EXPECT_EQ(cache.memory_bytes(), kBlock);
 }
 
 }  // namespace

@@ -67,17 +67,13 @@ void Writer::write_uvarint(std::uint32_t value) {
 }
 
 void Writer::write_chain(BufferChain chain) {
-  if (chain.size() < kCopyBelow) {
-    bool only_memory = true;
+  if (chain.size() < kCopyBelow && chain.is_memory()) {
     for (const auto& piece : chain.pieces()) {
-      only_memory = only_memory && std::holds_alternative<SharedBytes>(piece);
-    }
-    if (only_memory) {
-      for (const auto& piece : chain.pieces()) {
-        write_raw(std::get<SharedBytes>(piece).view());
+      for (const auto view : BufferChain::views_of(piece)) {
+        write_raw(view);
       }
-      return;
     }
+    return;
   }
   close_slab();
   chain_.append(std::move(chain));

@@ -39,10 +39,9 @@ WORK = [
 # What a reader of the tables asks next.
 NOTES = """
 **Fetch of 1 KiB batches** is where one shared log costs. Batches of all partitions lie side by side, so an answer is
-copied together batch by batch, where Kafka hands one stretch of one file to the kernel. Of the broker's time a quarter to
-a third is that copy and its cache misses, a sixth the kernel's copy out of it, a tenth the index (perf, 6 partitions).
-At 16 KB little of it is left (0.91 to 1.17 of Kafka's MB/s in four runs on one day), above that nothing. It ends when sealed
-segments are sorted by partition (docs/STATUS.md).
+gathered batch by batch, where Kafka hands one stretch of one file to the kernel. Of the broker's time a third is the kernel's copy
+into the socket, which takes the cache misses, a tenth waiting for the socket, a twelfth reading blocks from the page cache
+(perf, 6 partitions).
 
 **0.9 MB batches** are bound by memory traffic and by the disk behind the page cache: both brokers take the machine's time for
 copies (socket, buffer, page cache); Weir has one more, into the image that serves readers close behind.
