@@ -4,6 +4,7 @@ namespace weir::log {
 namespace {
 // From here on reading what lies between two batches costs more than a call for each of them.
 constexpr std::int64_t kGapMax = 16LL << 10;
+constexpr std::int64_t kCallCost = 8LL << 10;  // of one read, in bytes copied
 
 std::int64_t block_of(std::int64_t position) {
   return position / ReadCache::kBlockBytes;
@@ -38,6 +39,21 @@ struct ReadCache::Hold {
 ReadCache::Slot* ReadCache::slot_of(const Segment& segment, std::int64_t number) {
   const auto in_log = block_of(segment.start().value) + number;
   return slots_.empty() ? nullptr : &slots_[static_cast<std::size_t>(in_log) % slots_.size()];
+}
+
+bool ReadCache::is_worth(const Segment& segment, std::int64_t number, std::size_t size) {
+  auto* slot = slot_of(segment, number);
+  if (slot == nullptr) {
+    return false;
+  }
+  const std::scoped_lock lock(slot->mutex);
+  if (slot->missed_segment != segment.id() || slot->missed_number != number) {
+    slot->missed_segment = segment.id();
+    slot->missed_number = number;
+    slot->missed_cost = 0;
+  }
+  slot->missed_cost += kCallCost + static_cast<std::int64_t>(size);
+  return slot->missed_cost >= kBlockBytes;
 }
 
 ReadCache::BlockPointer ReadCache::find(const Segment& segment, std::int64_t number) {
@@ -85,7 +101,7 @@ Result<Bytes> CacheReader::look(const Segment& segment, std::int64_t position, s
     return Bytes{};
   }
   if (!stand_at(segment, number) || at + size > block_->size) {
-    if (!is_near(segment, position)) {
+    if (!is_near(segment, position) && !cache_.is_worth(segment, number, size)) {
       return Bytes{};
     }
     hold_.reset();

@@ -64,11 +64,16 @@ class ReadCache {
   struct Slot {
     mutable std::mutex mutex;
     std::shared_ptr<const Block> block;
+    SegmentId missed_segment{0};  // the block that was last read from alone, and what that has cost
+    std::int64_t missed_number = -1;
+    std::int64_t missed_cost = 0;
   };
   using BlockPointer = std::shared_ptr<const Block>;
 
   [[nodiscard]] bool may_hold() const { return counts_->held.load(std::memory_order_relaxed) < std::ssize(slots_); }
   [[nodiscard]] Slot* slot_of(const Segment& segment, std::int64_t number);
+  // Whether reading alone from a block, `size` bytes now, has cost as much by now as reading all of it for everybody.
+  bool is_worth(const Segment& segment, std::int64_t number, std::size_t size);
   [[nodiscard]] BlockPointer find(const Segment& segment, std::int64_t number);
   Result<BlockPointer> load(const Segment& segment, std::int64_t number);
 

@@ -180,6 +180,20 @@ TEST_F(ReadCacheTest, ALookFarFromTheLastOneReadsNothing) {
   EXPECT_EQ(file->reads, 2);
 }
 
+TEST_F(ReadCacheTest, ABlockThatManyReadersReadFromAloneIsReadForAllOnceThatHasCostAsMuch) {
+  int alone = 0;
+  for (; alone < 100; ++alone) {
+    CacheReader reader{cache};
+    if (!reader.look(segment, 5 * kBlock + 8 * alone, 16'000)->empty()) {
+      break;
+    }
+  }
+  EXPECT_EQ(alone, 5) << "each a call and 16 KB; a block is 128";
+  EXPECT_EQ(file->reads, 1);
+  CacheReader other{cache};
+  EXPECT_TRUE(other.look(segment, 6 * kBlock, 16'000)->empty()) << "of each block apart";
+}
+
 TEST_F(ReadCacheTest, ABatchIsCheckedOnceForAllReadersUntilItsBlockIsReadAnew) {
   CacheReader one{cache};
   read(one, 0, 8);
