@@ -59,7 +59,8 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
     }
     opened.findings.push_back("metadata snapshot " + path + " is damaged; using an older one and the log");
   }
-  if (listing->logs.empty() && listing->snapshots.empty()) {
+  const bool is_new = listing->logs.empty() && listing->snapshots.empty();
+  if (is_new && mark_.at_least() == Offset{0}) {
     if (const auto started = start_file(Offset{0}); !started) {
       return failed(why, "cannot make " + folder_ + "/" + log_name(Offset{0}), started.error());
     }
@@ -101,7 +102,7 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
           scanned.error());
     }
     if (scanned->damaged || (!last && (scanned->torn || scanned->end_offset != *std::next(base))) ||
-        (last && scanned->end_offset < from)) {
+        (last && scanned->end_offset < std::max(from, mark_.at_least()))) {
       why = path + " is damaged at byte " + std::to_string(scanned->good_bytes) +
             "; put back a copy of the folder metadata, or " + way_out();
       return Error{Errc::corrupt, scanned->good_bytes};
@@ -110,28 +111,35 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
     if (!last) {
       continue;
     }
-    auto file = disk_.open(path, {});
-    if (!file) {
-      return failed(why, "cannot open " + path, file.error());
-    }
-    file_ = std::move(*file);
-    file_end_ = scanned->good_bytes;
     end_offset_ = scanned->end_offset;
     builder.set_end_offset(end_offset_);
     if (scanned->torn) {
       opened.findings.push_back(path + ": cut " + std::to_string(std::ssize(*content) - scanned->good_bytes) +
                                 " bytes of a write that a crash left unfinished");
     }
+    if (const auto kept = go_on_in(path, Bytes{*content}.first(static_cast<std::size_t>(scanned->good_bytes))); !kept) {
+      return failed(why, "cannot write " + path, kept.error());
+    }
   }
-  // What was accepted is durable before anybody sees it, and a cut tail cannot come back.
-  auto kept = file_->truncate(file_end_);
-  if (kept) {
-    kept = file_->sync();
+  return {};
+}
+
+// What was accepted is durable before anybody sees it, and a cut tail cannot come back. It is written anew: after a
+// sync that failed in an earlier process the kernel takes pages for written that only the cache has.
+Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
+  const auto written = replace_file(disk_, path, accepted);
+  if (!written && written.error().code != Errc::disk_full) {
+    return written;
   }
-  if (kept) {
-    kept = disk_.sync_directory(folder_);
+  WEIR_TRY(file_, disk_.open(path, {}));
+  file_end_ = std::ssize(accepted);
+  if (written) {
+    static_cast<void>(file_->allocate(file_end_ + kReservedBytes).has_value());
+    return {};
   }
-  return kept ? kept : failed(why, "cannot sync the metadata log in " + folder_, kept.error());
+  WEIR_TRY_VOID(file_->truncate(file_end_));
+  WEIR_TRY_VOID(file_->sync());
+  return disk_.sync_directory(folder_);
 }
 
 std::string MetadataLog::way_out() const {
@@ -176,6 +184,7 @@ Result<void> MetadataLog::append(const RecordList& records, Millis now) {
   file_end_ += std::ssize(batch);
   bytes_since_snapshot_ += std::ssize(batch);
   end_offset_ += static_cast<std::int64_t>(records.size());
+  mark_.raise(end_offset_);
   return {};
 }
 

@@ -4,9 +4,9 @@
 // the logs since the older one, so that one damaged snapshot costs nothing.
 //
 // Owned by the controller; used on Runtime::controller and at start. Calls block. An append has returned only after its
-// sync, so at most one batch, the last, can be torn by a crash; it is cut at the next start. Anything else that is
-// wrong in a log is damage: the start is refused and the file named, as guessing would lose topics; the operator
-// decides (coordinator/metadata/metadata_repair.hpp).
+// sync, so at most one batch, the last, can be torn by a crash; it is cut at the next start, if the end mark does not
+// say that it was whole (coordinator/metadata/end_mark.hpp). Anything else that is wrong in a log is damage: the start
+// is refused and the file named, as guessing would lose topics; the operator decides (metadata_repair.hpp).
 #pragma once
 
 #include <memory>
@@ -15,6 +15,7 @@
 
 #include "base/disk.hpp"
 #include "base/result.hpp"
+#include "coordinator/metadata/end_mark.hpp"
 #include "coordinator/metadata/image.hpp"
 #include "coordinator/metadata/metadata_files.hpp"
 #include "coordinator/metadata/record_frame.hpp"
@@ -48,9 +49,10 @@ class MetadataLog {
   [[nodiscard]] bool read_only() const { return read_only_; }
 
  private:
-  MetadataLog(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
+  MetadataLog(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)), mark_(disk, folder_) {}
   Result<void> start_file(Offset base);
   Result<void> recover(Opened& opened, std::string& why);
+  Result<void> go_on_in(const std::string& path, Bytes accepted);
   [[nodiscard]] std::string way_out() const;  // for the operator, when the start is refused
   Result<void> replay_logs(const MetadataFiles& listing, Offset from, ImageBuilder& builder, Opened& opened,
                            std::string& why);
@@ -58,6 +60,7 @@ class MetadataLog {
 
   Disk& disk_;
   std::string folder_;
+  EndMark mark_;
   std::shared_ptr<File> file_;  // the newest log file
   std::int64_t file_end_ = 0;
   Offset end_offset_{0};

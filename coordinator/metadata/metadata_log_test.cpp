@@ -41,6 +41,7 @@ class MetadataLogTest : public testing::Test {
   void snapshot() { ASSERT_TRUE(log_->write_snapshot(*image_, 1)); }
   std::int64_t size_of(const std::string& path) { return std::ssize(*read_file(disk_, path, 1 << 20)); }
 
+  static constexpr const char* kMark = "data/metadata/end";
   static constexpr const char* kFirst = "data/metadata/00000000000000000000.log";
   sim::SimDisk disk_{1};
   Random random_{1};
@@ -70,6 +71,7 @@ TEST_F(MetadataLogTest, CutsATornTailAndSaysSo) {
   for (auto size = whole - 1; size > good; size -= 7) {
     const auto copy = disk_.clone(9);
     ASSERT_TRUE((*copy->open(kFirst, {}))->truncate(size));
+    ASSERT_TRUE(copy->remove(kMark)) << "an append that was cut off has not raised it";
     std::string why;
     const auto opened = MetadataLog::open(*copy, "data", why);
     ASSERT_TRUE(opened) << why;
@@ -99,6 +101,50 @@ TEST_F(MetadataLogTest, RefusesALogThatWasChangedInTheMiddleAndNamesIt) {
   }
 }
 
+TEST_F(MetadataLogTest, RefusesALogWhoseLastBatchWasChangedOrCutThoughItWasWhole) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  const auto first = size_of(kFirst);
+  add("b");
+  const auto whole = size_of(kFirst);
+  log_.reset();
+  for (auto at = first; at < whole; ++at) {
+    const auto flipped = disk_.clone(9);
+    ASSERT_TRUE(flipped->damage(kFirst, at, std::byte{0x10}));
+    const auto cut = disk_.clone(9);
+    ASSERT_TRUE((*cut->open(kFirst, {}))->truncate(at));
+    for (const auto& copy : {flipped.get(), cut.get()}) {
+      std::string why;
+      const bool is_epoch = copy == flipped.get() && at - first >= 12 && at - first < 16;
+      EXPECT_EQ(MetadataLog::open(*copy, "data", why).has_value(), is_epoch) << "byte " << at;
+      EXPECT_EQ(why.find(kFirst) != std::string::npos, !is_epoch) << why;
+    }
+  }
+}
+
+TEST_F(MetadataLogTest, RefusesAFolderThatLostItsLastLogOrAllFiles) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  log_.reset();
+  ASSERT_TRUE(disk_.remove(kFirst));
+  EXPECT_FALSE(open());
+  EXPECT_NE(why_.find("lacks the log file that holds offset 0"), std::string::npos) << why_;
+}
+
+TEST_F(MetadataLogTest, ADamagedEndMarkClaimsNothing) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  log_.reset();
+  for (std::int64_t at = 0; at < size_of(kMark); ++at) {
+    const auto copy = disk_.clone(9);
+    ASSERT_TRUE(copy->damage(kMark, at, std::byte{0x40}));
+    std::string why;
+    EXPECT_TRUE(MetadataLog::open(*copy, "data", why)) << why;
+    ASSERT_TRUE((*copy->open(kFirst, {}))->truncate(1));
+    EXPECT_TRUE(MetadataLog::open(*copy, "data", why)) << why;
+  }
+}
+
 TEST_F(MetadataLogTest, KeepsTwoSnapshotsAndTheLogsSinceTheOlder) {
   ASSERT_TRUE(open()) << why_;
   for (int i = 0; i < 5; ++i) {
@@ -107,9 +153,10 @@ TEST_F(MetadataLogTest, KeepsTwoSnapshotsAndTheLogsSinceTheOlder) {
   }
   add("tail");
   const auto before = image_;
-  EXPECT_EQ(*disk_.list("data/metadata"),
-            (std::vector<std::string>{"00000000000000000004-0000000001.checkpoint", "00000000000000000004.log",
-                                      "00000000000000000005-0000000001.checkpoint", "00000000000000000005.log"}));
+  EXPECT_EQ(
+      *disk_.list("data/metadata"),
+      (std::vector<std::string>{"00000000000000000004-0000000001.checkpoint", "00000000000000000004.log",
+                                "00000000000000000005-0000000001.checkpoint", "00000000000000000005.log", "end"}));
   ASSERT_TRUE(open()) << why_;
   EXPECT_TRUE(*image_ == *before);
 }

@@ -25,6 +25,7 @@ class Repair {
 
   Result<void> read() {
     WEIR_TRY(files_, list_metadata(disk_, folder_));
+    const auto known_end = EndMark{disk_, folder_}.at_least();
     read_newest_snapshot();
     for (const auto base : files_.logs) {
       const auto path = folder_ + "/" + log_name(base);
@@ -38,6 +39,11 @@ class Repair {
       for (const auto& finding : findings) {
         out_.findings.push_back(path + ": " + finding);
       }
+    }
+    if (end_ < known_end) {
+      out_.findings.push_back(folder_ + " lacks its last records, " + std::to_string(end_.value) + " to " +
+                              std::to_string(known_end.value - 1));
+      end_ = known_end;  // no offset is given twice
     }
     return {};
   }

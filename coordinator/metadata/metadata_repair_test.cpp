@@ -73,8 +73,9 @@ TEST_F(MetadataRepairTest, ASoundFolderIsLeftAlone) {
 }
 
 TEST_F(MetadataRepairTest, AnyDamagedByteCostsOneTopicItsNameAndNoTopicItsData) {
-  for (std::int64_t at = sizes_[1]; at < sizes_[2]; ++at) {
+  for (std::int64_t at = sizes_[1]; at < sizes_[5]; at += at < sizes_[2] || at >= sizes_[4] ? 1 : 37) {
     SCOPED_TRACE("byte " + std::to_string(at));
+    const auto hit = std::ranges::upper_bound(sizes_, at) - sizes_.begin() - 1;
     const auto copy = disk_.clone(9);
     ASSERT_TRUE(copy->damage(kLog, at, std::byte{0x10}));
     std::string why;
@@ -92,7 +93,7 @@ TEST_F(MetadataRepairTest, AnyDamagedByteCostsOneTopicItsNameAndNoTopicItsData) 
       EXPECT_EQ(topic->partitions.size(), 2U);
       const auto name = "t" + std::to_string(i);
       const auto recovered = recovered_name(topic->id);
-      EXPECT_TRUE(topic->name == name || (i == 1 && topic->name == recovered)) << topic->name;
+      EXPECT_TRUE(topic->name == name || (i == hit && topic->name == recovered)) << topic->name;
     }
     EXPECT_TRUE(copy->exists(std::string{kLog}.append(".damaged")));
     EXPECT_TRUE(repair(*copy).was_sound);
