@@ -96,18 +96,31 @@ Result<std::unique_ptr<Manifest>> Manifest::open(Disk& disk, std::string path, s
   WEIR_TRY(const auto bytes, read_file(disk, manifest->path_, kFileSizeMax));
   WEIR_TRY(auto content, decode_manifest(bytes));
   manifest->state_ = std::move(content.state);
-  manifest->seed_ = content.seed;
-  manifest->next_number_ = content.next_number;
-  manifest->size_ = content.valid_size;
   manifest->torn_bytes_ = content.torn_bytes;
-  WEIR_TRY(manifest->file_, disk.open(manifest->path_, {}));
-  if (content.torn_bytes > 0) {
-    WEIR_TRY_VOID(manifest->file_->truncate(content.valid_size));
+  // Others rely on it from here on, and what was read may be in the page cache alone. To sync it is not enough: after a
+  // sync that failed in an earlier process the kernel takes those pages for written.
+  auto kept = manifest->rewrite();
+  if (!kept && kept.error().code == Errc::disk_full) {
+    kept = manifest->go_on_with(content);
   }
-  // What was read may have been written and never synced: from here on others rely on it.
-  WEIR_TRY_VOID(manifest->file_->sync());
-  manifest->reserve_room();
+  if (!kept) {
+    return kept.error();
+  }
   return manifest;
+}
+
+// Without room for another one.
+Result<void> Manifest::go_on_with(const ManifestContent& content) {
+  seed_ = content.seed;
+  next_number_ = content.next_number;
+  size_ = content.valid_size;
+  WEIR_TRY(file_, disk_.open(path_, {}));
+  if (content.torn_bytes > 0) {
+    WEIR_TRY_VOID(file_->truncate(content.valid_size));
+  }
+  WEIR_TRY_VOID(file_->sync());
+  reserve_room();
+  return {};
 }
 
 Result<void> Manifest::append(std::span<const ManifestEdit> edits) {

@@ -124,7 +124,8 @@ class Manifest {
   static constexpr std::int64_t kFileSizeMax = 256LL << 20;
   static constexpr std::int64_t kRewriteAt = 1LL << 20;  // and at least four times what a rewrite would take
 
-  // Makes an empty one if there is none. A torn tail is cut off and synced before anything is returned.
+  // Makes an empty one if there is none. Else writes anew what is there, without a torn tail; on a full disk it goes on
+  // with the old file.
   static Result<std::unique_ptr<Manifest>> open(Disk& disk, std::string path, std::uint64_t seed);
   // Writes a new one that says `state`, in the place of any that is there.
   static Result<std::unique_ptr<Manifest>> create(Disk& disk, std::string path, std::uint64_t seed,
@@ -141,6 +142,7 @@ class Manifest {
  private:
   Manifest(Disk& disk, std::string path, std::uint64_t seed) : disk_(disk), path_(std::move(path)), random_(seed) {}
   Result<void> rewrite();
+  Result<void> go_on_with(const ManifestContent& content);
   void reserve_room();
   Disk& disk_;
   std::string path_;

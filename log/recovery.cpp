@@ -122,8 +122,16 @@ class Recovery {
     opened.segment->begin(header->start);
     if (is_cache_doubtful() && !facts.sealed) {
       WEIR_TRY(opened.device, DeviceFile::open(disk_, keeper_.files().path_of(id)));
+      WEIR_TRY_VOID(write_header(*header, opened.segment->file()));  // the cache may be all that has it
     }
     return opened;
+  }
+
+  static Result<void> write_header(const SegmentHeader& header, File& file) {
+    std::vector<std::byte> bytes(kSegmentHeaderSize);
+    encode(header, bytes);
+    const Bytes part{bytes};
+    return file.write_at(0, {&part, 1});
   }
 
   // The manifest has what it said, but for the boot: so the next one is taken for another.
@@ -135,10 +143,7 @@ class Recovery {
     header.io = facts.reserved_end > 0 ? IoMode::direct : IoMode::buffered;
     header.retention_class = facts.retention_class;
     header.start = facts.start;
-    std::vector<std::byte> bytes(kSegmentHeaderSize);
-    encode(header, bytes);
-    const Bytes part{bytes};
-    const auto written = file.write_at(0, {&part, 1});
+    const auto written = write_header(header, file);
     WEIR_LOG(error, "commitlog: the header of {} is damaged: {} from the manifest", keeper_.files().path_of(facts.id),
              written ? "written again" : "taken");
     return header;

@@ -25,6 +25,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition  
 from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
 
 from harness.broker import WeirBroker  # noqa: E402
+from harness.child import Deadline  # noqa: E402
 from kill_loop.volume import Volume  # noqa: E402
 
 PARTITIONS = 3
@@ -193,6 +194,20 @@ class Auditor:
         known.append((name, number))
 
 
+def stop_now(pid: int):
+    """SIGSTOP, and no thread of the process runs any more: one has to take the signal before the others are told, which
+    may be a while on a busy machine. A thread inside the kernel (D) stops before it returns."""
+    os.kill(pid, signal.SIGSTOP)
+    deadline = Deadline(PATIENCE)
+    while True:
+        states = {stat.read_text().rsplit(")", 1)[1].split()[0] for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")}
+        if "T" in states and states <= {"T", "D"}:
+            return
+        if deadline.passed:
+            raise Broken(f"process {pid} does not stop: {states}")
+        time.sleep(0.001)
+
+
 class Loop:
     def __init__(self, arguments):
         self.arguments = arguments
@@ -226,7 +241,7 @@ class Loop:
         if self.volume:
             # A cut ends the program too: no answer may leave it once the file system is gone. A sync that is under way may
             # then well return without an error, though its journal was aborted.
-            os.kill(self.broker.child.pid, signal.SIGSTOP)
+            stop_now(self.broker.child.pid)
             self.volume.cut_power()
         self.broker.kill9()
         if self.volume:
