@@ -49,6 +49,14 @@ void Appender::push(std::vector<Append> requests) {
   bring();
 }
 
+void Appender::push_as_follower(Append request) {
+  {
+    const std::scoped_lock lock(queue_mutex_);
+    incoming_.push_back({.append = std::move(request), .control = {}, .as_follower = true});
+  }
+  bring();
+}
+
 void Appender::push_control(Control control) {
   {
     const std::scoped_lock lock(queue_mutex_);
@@ -194,7 +202,10 @@ bool Appender::do_work(Work& work) {
     refuse(request, *why);
     return true;
   }
-  return work.reserve_to.value >= 0 ? do_reserve(request, work.reserve_to) : do_append(request);
+  if (work.reserve_to.value >= 0) {
+    return do_reserve(request, work.reserve_to);
+  }
+  return work.as_follower ? do_append_as_follower(request) : do_append(request);
 }
 
 std::optional<Error> Appender::why_not(const Append& request) const {
@@ -216,9 +227,7 @@ std::optional<Error> Appender::why_not(const Append& request) const {
 
 bool Appender::do_append(Append& request) {
   auto& partition = static_cast<LogPartition&>(*request.partition);
-  const auto entry_bytes = entry_size(request.batch.size());
-  if (static_cast<std::int64_t>(entry_bytes) > image_.capacity() / 2) {
-    refuse(request, {Errc::too_large, std::ssize(request.batch.view())});
+  if (refuse_too_large(request)) {
     return true;
   }
   const auto check = partition.role.producers.check(request.facts);
@@ -230,14 +239,23 @@ bool Appender::do_append(Append& request) {
       return true;
     case SequenceVerdict::stale_epoch: refuse(request, {Errc::stale_epoch, request.facts.producer_epoch}); return true;
   }
-  if (partition.role.created_copies_due > 0 && !put_created_copy(partition)) {
+  if (!make_room_for_batch(partition, entry_size(request.batch.size()))) {
     return false;
   }
-  if (!make_room(entry_bytes)) {
-    return false;
-  }
-  put_batch(request);
+  put_batch(request, partition.log_end());
   return true;
+}
+
+bool Appender::refuse_too_large(Append& request) {
+  const bool is_too_large = static_cast<std::int64_t>(entry_size(request.batch.size())) > image_.capacity() / 2;
+  if (is_too_large) {
+    refuse(request, {Errc::too_large, std::ssize(request.batch.view())});
+  }
+  return is_too_large;
+}
+
+bool Appender::make_room_for_batch(LogPartition& partition, std::size_t entry_bytes) {
+  return (partition.role.created_copies_due == 0 || put_created_copy(partition)) && make_room(entry_bytes);
 }
 
 // The answer to a duplicate makes the same promise as the first one: it waits for the batch that it repeats.
@@ -251,7 +269,8 @@ void Appender::repeat_answer(Append& request, const SequenceCheck& original) {
   const auto end = original.base_offset + (request.facts.last_offset_delta + 1);
   const bool durable = is_durable_answer(request.acks, partition->flush());
   Answer answer{request.reply_on, std::move(request.done), std::move(outcome)};
-  if ((durable ? partition->durable_end() : partition->written_end()) >= end) {
+  // The ends of a partition that was just truncated may be of what is gone: then the answer goes behind that.
+  if (!partition->is_replicated() && (durable ? partition->durable_end() : partition->written_end()) >= end) {
     answers_now_.add(std::move(answer));
     return;
   }
@@ -259,10 +278,9 @@ void Appender::repeat_answer(Append& request, const SequenceCheck& original) {
   group_.items.push_back({std::move(partition), end, durable, std::move(answer)});
 }
 
-void Appender::put_batch(Append& request) {
+void Appender::put_batch(Append& request, Offset base) {
   auto partition = std::static_pointer_cast<LogPartition>(std::move(request.partition));
   const auto batch = request.batch.view();
-  const auto base = partition->log_end();
   const auto last = base + request.facts.last_offset_delta;
 
   begin_bytes();
@@ -441,15 +459,25 @@ bool Appender::put_deleted(LogPartition& partition) {
   return true;
 }
 
+std::optional<Error> Appender::why_closed(const LogPartition& partition) const {
+  if (!closing_ && !is_read_only() && !partition.deleted()) {
+    return std::nullopt;
+  }
+  return Error{closing_ ? Errc::closed : is_read_only() ? Errc::read_only : Errc::not_found};
+}
+
+void Appender::answer_at_once(Answer& answer, Error error) {
+  answer.outcome.error = error;
+  answers_now_.add(std::move(answer));
+}
+
 bool Appender::put_start_moved(const std::shared_ptr<LogPartition>& partition, Offset start, Answer& answer) {
-  if (closing_ || is_read_only() || partition->deleted()) {
-    answer.outcome.error = Error{closing_ ? Errc::closed : is_read_only() ? Errc::read_only : Errc::not_found};
-    answers_now_.add(std::move(answer));
+  if (const auto why = why_closed(*partition)) {
+    answer_at_once(answer, *why);
     return true;
   }
   if (start > partition->high_watermark()) {
-    answer.outcome.error = Error{Errc::out_of_range, start.value};
-    answers_now_.add(std::move(answer));
+    answer_at_once(answer, {Errc::out_of_range, start.value});
     return true;
   }
   if (start > partition->log_start()) {

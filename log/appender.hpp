@@ -41,6 +41,7 @@ class AppenderHooks {
   virtual void continue_log_role() = 0;  // the role is held and too many turns were made: post run_held_role()
   // The segment begins to be filled: publish it to readers, and say what its header holds.
   virtual SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) = 0;
+  [[nodiscard]] virtual LogPosition begin_of_oldest_segment() const = 0;
 };
 
 class Appender {
@@ -64,6 +65,7 @@ class Appender {
   using Control = UniqueFunction<bool(Appender&)>;  // runs in the log role; false: no room now, ask again later
   void push(Append request);
   void push(std::vector<Append> requests);
+  void push_as_follower(Append request);
   void push_control(Control control);
   // Reserves a memory partition's offsets below `end`, as durable as a commit; `done` says why not (disk_full and
   // read_only as for a producer).
@@ -93,6 +95,10 @@ class Appender {
   bool put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch);
   // The same reservation once more, in another block: a bad block must not bring offsets back.
   bool put_reserved_copy(const std::shared_ptr<LogPartition>& partition);
+  // Replicated partitions. `producers`: as of offset `end`. Each takes the answer if true.
+  bool put_truncated(const std::shared_ptr<LogPartition>& partition, const TruncatedPayload& to,
+                     const ProducerTable& producers, Answer& answer);
+  bool put_bound(const std::shared_ptr<LogPartition>& partition, Offset bound);
   // Fills the segment if it has anything beyond its state: the log then ends with a fresh state entry.
   bool finish_segment();
   void refuse_from_now_on() { closing_ = true; }  // appends behind it get `closed`
@@ -104,6 +110,7 @@ class Appender {
     Append append;
     Control control;        // set: a control, else an append
     Offset reserve_to{-1};  // set: a reservation by the append's partition, which has no batch
+    bool as_follower = false;
   };
   bool do_work(Work& work);
   bool do_reserve(Append& request, Offset end);
@@ -112,7 +119,13 @@ class Appender {
   void run_role();
   void hand_over_if_wanted();
   bool do_append(Append& request);
-  void put_batch(Append& request);
+  bool do_append_as_follower(Append& request);
+  bool refuse_too_large(Append& request);
+  bool make_room_for_batch(LogPartition& partition, std::size_t entry_bytes);
+  void put_batch(Append& request, Offset base);
+  [[nodiscard]] std::optional<Error> why_not_truncate(const LogPartition& partition, const TruncatedPayload& to) const;
+  void put_truncation_group(LogPartition& partition, const TruncatedPayload& to, const ProducerTable& producers,
+                            LogPosition at);
   void repeat_answer(Append& request, const SequenceCheck& original);
   void refuse(Append& request, Error error);
   void refuse_what_has_no_segment();
@@ -127,6 +140,8 @@ class Appender {
   bool put_reserved(const std::shared_ptr<LogPartition>& partition, Offset end);
   bool put_created_entry(const LogPartition& partition, LeaderEpoch epoch);
   bool put_created_copy(LogPartition& partition);
+  [[nodiscard]] std::optional<Error> why_closed(const LogPartition& partition) const;
+  void answer_at_once(Answer& answer, Error error);
   template <class Payload>
   bool put_control_entry(LocalPartition partition, const Payload& payload);
   void mark_changed(const std::shared_ptr<LogPartition>& partition);

@@ -39,6 +39,10 @@ bool Appender::begin_segment() {
   group_.from = from;
   group_.begins_segment = true;
 
+  const auto oldest_begin = hooks_.begin_of_oldest_segment();
+  for (const auto& [local, partition] : live_) {
+    partition->forget_needless_truncations(oldest_begin);
+  }
   const auto all = snapshot_of_all();
   StateChunker chunker;
   chunker.add(NodeState{next_local_});

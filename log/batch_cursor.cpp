@@ -28,9 +28,19 @@ std::int64_t count_entries(const Entries& entries, std::size_t size, bool has_ga
 
 }  // namespace
 
-// The open indexes first: what the keeper drops from them it has put into the version before.
+// The open indexes first: what the keeper drops from them it has put into the version before. An index that a
+// truncation has replaced gets no more batches, so with the truncations as they are afterwards it is what was before
+// it.
 BatchCursor::BatchCursor(const SegmentList& list, const LogPartition& partition)
-    : local_(partition.local()), open_(partition.open_indexes()), version_(list.current()) {
+    : local_(partition.local()),
+      open_(partition.open_indexes()),
+      version_(list.current()),
+      truncations_(partition.truncations()) {
+  // Those behind a segment of the version are made known before it is sealed, and forgotten after it is removed.
+  while (partition.was_truncated() && version_ != list.current()) {
+    version_ = list.current();
+    truncations_ = partition.truncations();
+  }
   const auto& members = version_->members;
   sealed_count_ = static_cast<std::size_t>(
       std::partition_point(members.begin(), members.end(), [](const auto& member) { return member.index != nullptr; }) -
@@ -49,12 +59,25 @@ std::size_t BatchCursor::run_of(Offset offset) const {
   const auto& members = version_->members;
   const auto sealed_end = members.begin() + static_cast<std::ptrdiff_t>(sealed_count_);
   // Every directory has the log end of every partition that lived then, so the first one beyond the offset is the
-  // place.
+  // place. What was truncated later does not count: without it the ends rise.
   const auto found = std::partition_point(members.begin(), sealed_end, [&](const auto& member) {
     const auto row = member.index->find(local_);
-    return !row || row->next_offset <= offset;
+    return !row || std::min(row->next_offset, end_of_live(*member.segment)) <= offset;
   });
   return static_cast<std::size_t>(found - members.begin());
+}
+
+Offset BatchCursor::end_of_live(const Segment& sealed) const {
+  return truncations_.end_behind(sealed.start() + sealed.valid_end());
+}
+
+// They are in the order of the offsets and of the log, so what a later truncation has taken is a tail of them.
+template <class Entries>
+std::size_t BatchCursor::count_live(const Entries& entries, std::size_t size, const Segment& of) const {
+  if (truncations_.empty() || size == 0) {
+    return size;
+  }
+  return std::min(size, entries.find(truncations_.end_behind(of.start() + entries.at(size - 1).position)));
 }
 
 Result<bool> BatchCursor::next() {
@@ -74,7 +97,7 @@ Result<bool> BatchCursor::enter(std::size_t run, Offset offset) {
     row_ = *row;
     segment_ = member.segment;
     WEIR_TRY(section_, member.index->section(row_));
-    size_ = section_.size();
+    size_ = count_live(section_, section_.size(), *segment_);
     if (stand_at(section_.find(offset))) {
       return true;
     }
@@ -82,7 +105,7 @@ Result<bool> BatchCursor::enter(std::size_t run, Offset offset) {
   for (; run_ < sealed_count_ + open_.size(); ++run_) {
     const auto& index = *open_[run_ - sealed_count_];
     segment_ = index.segment;
-    size_ = index.entries.size();
+    size_ = count_live(index.entries, index.entries.size(), *segment_);
     if (stand_at(index.entries.find(offset))) {
       return true;
     }
@@ -110,16 +133,17 @@ Result<std::int64_t> BatchCursor::count(Offset from, Offset to) {
   }
   for (auto run = run_of(from); run < sealed_count_; ++run) {
     const auto row = row_of(run);
-    if (row && row->first_offset >= to) {
+    if (!row || row->entry_count == 0 || row->first_offset >= end_of_live(*version_->members[run].segment)) {
+      continue;
+    }
+    if (row->first_offset >= to) {
       return total;
     }
-    if (row && row->entry_count > 0) {
-      WEIR_TRY(const auto more, count_sealed(run, *row, from, to));
-      total += more;
-    }
+    WEIR_TRY(const auto more, count_sealed(run, *row, from, to));
+    total += more;
   }
   for (const auto& index : open_) {
-    const auto size = index->entries.size();  // before has_gaps()
+    const auto size = count_live(index->entries, index->entries.size(), *index->segment);  // before has_gaps()
     total += count_entries(index->entries, size, index->entries.has_gaps(), from, to);
   }
   return total;
@@ -127,17 +151,20 @@ Result<std::int64_t> BatchCursor::count(Offset from, Offset to) {
 
 Result<std::int64_t> BatchCursor::count_sealed(std::size_t run, const IndexRow& row, Offset from, Offset to) {
   // The running count rises over a segment by as many as its offsets, or something is missing there or just before. Of
-  // the oldest segment nobody knows where its count began: only a partition that never lacked anything can be told.
+  // the oldest segment, and behind one that was removed, nobody knows where its count began: only a partition that
+  // never lacked anything can be told. A truncation begins the count anew, so its segment looks as if something lacked.
+  const auto& segment = *version_->members[run].segment;
   auto count_before = row.first_offset.value;
-  if (run > 0) {
+  if (run > 0 && is_next(segment, *version_->members[run - 1].segment)) {
     const auto previous = row_of(run - 1);
     count_before = previous ? previous->record_count : 0;
   }
-  if (row.record_count - count_before == row.next_offset - row.first_offset) {
+  const bool is_whole = row.next_offset <= end_of_live(segment);
+  if (is_whole && row.record_count - count_before == row.next_offset - row.first_offset) {
     return overlap(row.first_offset, row.next_offset, from, to);
   }
   WEIR_TRY(const auto section, version_->members[run].index->section(row));
-  return count_entries(section, section.size(), true, from, to);
+  return count_entries(section, count_live(section, section.size(), segment), true, from, to);
 }
 
 Result<bool> BatchCursor::skip_to_time(Millis timestamp) {

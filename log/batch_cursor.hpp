@@ -1,6 +1,7 @@
 // BatchCursor: walks the batches of one partition in offset order, over sealed segments (index files) and the ones that
-// are not sealed (indexes in memory). Holds a version of the segment set, so no file vanishes under it. One thread; may
-// touch index pages that are not in memory.
+// are not sealed (indexes in memory). Holds a version of the segment set, so no file vanishes under it. What a
+// truncation has taken it does not see; during one that comes meanwhile it goes on in what was before it. One thread;
+// may touch index pages that are not in memory.
 #pragma once
 
 #include <memory>
@@ -31,9 +32,13 @@ class BatchCursor {
   [[nodiscard]] const std::shared_ptr<Segment>& segment() const { return segment_; }
   [[nodiscard]] LogPosition position() const { return segment_->start() + entry_.position; }
   [[nodiscard]] Offset end() const { return entry_.last_offset + 1; }
+  [[nodiscard]] const SegmentSet& version() const { return *version_; }
+  [[nodiscard]] const TruncationList& truncations() const { return truncations_; }  // of the batches in version()
   [[nodiscard]] bool is_sealed() const { return run_ < sealed_count_; }
   // The row of the current batch's segment; only if is_sealed().
   [[nodiscard]] const IndexRow& row() const { return row_; }
+  // All batches that its index file has count: no truncation behind it has taken any. Only if is_sealed().
+  [[nodiscard]] bool is_whole() const { return size_ == row_.entry_count; }
   // To the first batch of the next segment that has one.
   Result<bool> next_segment() { return enter(run_ + 1, Offset{-1}); }
 
@@ -42,17 +47,21 @@ class BatchCursor {
   bool stand_at(std::size_t number);
   [[nodiscard]] std::size_t run_of(Offset offset) const;
   [[nodiscard]] std::optional<IndexRow> row_of(std::size_t run) const;
+  [[nodiscard]] Offset end_of_live(const Segment& sealed) const;
+  template <class Entries>  // OffsetIndex or IndexSection
+  [[nodiscard]] std::size_t count_live(const Entries& entries, std::size_t size, const Segment& of) const;
   Result<std::int64_t> count_sealed(std::size_t run, const IndexRow& row, Offset from, Offset to);
 
   const LocalPartition local_;
   std::vector<std::shared_ptr<OpenIndex>> open_;  // those whose segment has no index file in version_
   std::shared_ptr<const SegmentSet> version_;
+  TruncationList truncations_;
   std::size_t sealed_count_ = 0;  // members [0, sealed_count_) have one
 
   // Where we stand: runs [0, sealed_count_) are members, the ones behind are open_.
   std::size_t run_ = 0;
   std::size_t number_ = 0;
-  std::size_t size_ = 0;  // of the run, as it was when we came
+  std::size_t size_ = 0;  // entries of the run that count, as it was when we came
   IndexRow row_;
   IndexSection section_{Bytes{}};
   IndexEntry entry_;

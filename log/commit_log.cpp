@@ -58,6 +58,24 @@ void CommitLog::append(std::vector<Append> requests) {
   engine_->append(std::move(requests));
 }
 
+void CommitLog::append_as_follower(Append request) {
+  engine_->append_as_follower(std::move(request));
+}
+
+void CommitLog::truncate(std::shared_ptr<Partition> partition, Offset end, LeaderEpoch epoch, Executor& reply_on,
+                         UniqueFunction<void(Result<Offset>)> done) {
+  Answer answer;
+  answer.on = &reply_on;
+  answer.done = [done = std::move(done)](const AppendOutcome& outcome) mutable {
+    done(outcome.error ? Result<Offset>{*outcome.error} : Result<Offset>{outcome.base_offset});
+  };
+  engine_->truncate(std::static_pointer_cast<LogPartition>(std::move(partition)), {end, epoch}, std::move(answer));
+}
+
+void CommitLog::bound_high_watermark(std::shared_ptr<Partition> partition, Offset bound) {
+  engine_->bound_high_watermark(std::static_pointer_cast<LogPartition>(std::move(partition)), bound);
+}
+
 Result<ReadOutcome> CommitLog::read(const Partition& partition, Offset from, const ReadLimits& limits,
                                     ReadFrom mode) const {
   const auto& one = inside(partition);
@@ -91,7 +109,8 @@ Result<std::int64_t> CommitLog::records_between(const Partition& partition, Offs
 }
 
 EpochEnd CommitLog::epoch_end(const Partition& partition, LeaderEpoch epoch) const {
-  const auto found = inside(partition).epoch_end(epoch, partition.high_watermark());
+  const auto& one = inside(partition);
+  const auto found = one.epoch_end(epoch, one.is_replicated() ? one.log_end() : one.high_watermark());
   return {found.epoch, found.start};
 }
 

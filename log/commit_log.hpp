@@ -158,6 +158,23 @@ class CommitLog {
   // Several at once, in this order, one queue operation: a produce request with many partitions.
   void append(std::vector<Append> requests);
 
+  // Replicated partitions (PartitionRules::replicated); others are `unsupported`. The three calls take effect in the
+  // order in which they are made, except that a truncation waits for its `done`: until then no append may be made.
+  //
+  // A batch as the leader has it: base offset and leader epoch stay, producers are not judged, a gap before it is
+  // legal. out_of_range: it begins below the log end; stale_epoch: its leader epoch is below that of the batch before.
+  void append_as_follower(Append request);
+  // The log ends at `end`; batches that reach beyond it are gone, and so is a leader epoch that began there or later. A
+  // batch that holds `end` goes as a whole, as in Kafka; the next one may begin at `end` or behind it. `done` when that
+  // is durable, with the log end, which is lower than `end` if there was nothing to cut. `epoch`: of the leader that
+  // asks. out_of_range: below the bound of the high watermark; stale_epoch: below the epoch of the newest batch;
+  // too_large: too many producers, or truncations.
+  void truncate(std::shared_ptr<Partition> partition, Offset end, LeaderEpoch epoch, Executor& reply_on,
+                UniqueFunction<void(Result<Offset>)> done);
+  // The high watermark may move up to `bound`, and to the log end as it is now; it waits for the log's own end too (by
+  // the flush mode). A lower bound than the last one changes nothing. After a start it is where the log last noted it.
+  void bound_high_watermark(std::shared_ptr<Partition> partition, Offset bound);
+
   // out_of_range below the start or above the bound's end. Corrupt bytes are never returned: disk_failed / corrupt.
   Result<ReadOutcome> read(const Partition& partition, Offset from, const ReadLimits& limits, ReadFrom mode) const;
 
@@ -175,6 +192,7 @@ class CommitLog {
   // in a gap (damage) there are none. From the indexes alone, one row for a whole segment; may touch pages of index
   // files, so on the pool.
   Result<std::int64_t> records_between(const Partition& partition, Offset from, Offset to) const;
+  // Of the newest epoch: the high watermark, or the log end if it is replicated.
   [[nodiscard]] EpochEnd epoch_end(const Partition& partition, LeaderEpoch epoch) const;
   // Of the record at `offset`, or the one that a record there would get; -1 below all that is known.
   [[nodiscard]] LeaderEpoch epoch_at(const Partition& partition, Offset offset) const;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/logging.hpp"
+#include "log/producers_at.hpp"
 
 namespace weir::log {
 namespace {
@@ -64,7 +65,13 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     WEIR_LOG(error, "commitlog: damage in segment {}, bytes {} to {}: stepped over", range.segment.value, range.from,
              range.to);
   }
+  const auto is_replicated = [&](const PartitionKey& key) {
+    return std::ranges::any_of(known, [&](const auto& one) { return one.key == key && one.rules.replicated; });
+  };
   for (const auto& gap : recovered.gaps) {
+    if (is_replicated(gap.key)) {
+      continue;  // the leader may have it too
+    }
     WEIR_LOG(error, "commitlog: damage took offsets {} to {} of topic {}, partition {}", gap.from.value,
              gap.to.value - 1, to_string(gap.key.topic_id), gap.key.index);
   }
@@ -82,7 +89,12 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   }
   std::vector<KnownPartition> all{known.begin(), known.end()};
   for (const auto& one : all) {
-    if (const auto found = in_log.find(one.key); one.rules.memory && found != in_log.end()) {
+    const auto found = in_log.find(one.key);
+    if (found == in_log.end()) {
+      continue;
+    }
+    found->second->begin_life(one.rules);
+    if (one.rules.memory) {
       memory_.add(found->second);
       // The metadata tells the epoch at the next start too; the log need not.
       found->second->assign_epoch(one.leader_epoch, found->second->log_end());
@@ -91,7 +103,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   if (recovered.machine_restarted && options_.raise_epochs) {
     std::vector<KnownPartition*> may_lack_a_tail;
     for (auto& one : all) {
-      if (one.rules.flush == FlushMode::async && !one.rules.memory) {
+      if (one.rules.flush == FlushMode::async && !one.rules.memory && !one.rules.replicated) {
         may_lack_a_tail.push_back(&one);
       }
     }
@@ -137,7 +149,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
       table_.emplace(one.key, partition);
     }
     in_log.erase(found);
-    if (one.leader_epoch > partition->leader_epoch()) {
+    if (one.leader_epoch > partition->leader_epoch() && !partition->is_replicated()) {
       appender_.push_control(
           [partition, epoch = one.leader_epoch](Appender& log) { return log.put_epoch_start(partition, epoch); });
     }
@@ -203,7 +215,10 @@ std::shared_ptr<Partition> CommitLog::Engine::create(const PartitionKey& key, co
   }
   auto partition = std::make_shared<LogPartition>(key, next_local_, rules);
   ++next_local_;
-  partition->assign_epoch(epoch, Offset{0});
+  if (partition->is_replicated()) {
+    epoch = LeaderEpoch{-1};  // the leader's batches tell which one began where
+  }
+  partition->begin_epochs(epoch, Offset{0});
   if (rules.memory) {
     memory_.add(partition);
   }
@@ -311,6 +326,55 @@ void CommitLog::Engine::move_start(std::shared_ptr<LogPartition> partition, Offs
   });
 }
 
+void CommitLog::Engine::append_as_follower(Append request) {
+  if (static_cast<const LogPartition&>(*request.partition).is_replicated()) {
+    appender_.push_as_follower(std::move(request));
+    return;
+  }
+  AppendOutcome outcome;
+  outcome.error = Error{Errc::unsupported};
+  reply({request.reply_on, std::move(request.done), std::move(outcome)});
+}
+
+void CommitLog::Engine::reply(Answer answer) {
+  Answers answers;
+  answers.add(std::move(answer));
+  answers.post_all();
+}
+
+// What the producers were at the new end is found on the pool, for it may be in files; then the log role does the rest.
+void CommitLog::Engine::truncate(std::shared_ptr<LogPartition> partition, const TruncatedPayload& to, Answer answer) {
+  if (!partition->is_replicated()) {
+    answer.outcome.error = Error{Errc::unsupported};
+    reply(std::move(answer));
+    return;
+  }
+  post(runtime_.pool, [this, partition = std::move(partition), to, answer = std::move(answer)]() mutable {
+    const auto count = partition->truncation_count();
+    auto producers = watched(producers_at(segments_, image_, *partition, to.end));
+    if (!producers) {
+      answer.outcome.error = producers.error();
+      reply(std::move(answer));
+      return;
+    }
+    appender_.push_control([this, partition = std::move(partition), to, count, answer = std::move(answer),
+                            producers = std::move(*producers)](Appender& log) mutable {
+      if (partition->truncation_count() == count) {
+        return log.put_truncated(partition, to, producers, answer);
+      }
+      truncate(partition, to, std::move(answer));  // another one was faster: the producers are not what they were
+      return true;
+    });
+  });
+}
+
+void CommitLog::Engine::bound_high_watermark(std::shared_ptr<LogPartition> partition, Offset bound) {
+  if (partition->is_replicated()) {
+    appender_.push_control(
+        [partition = std::move(partition), bound](Appender& log) { return log.put_bound(partition, bound); });
+  }
+}
+
 LogStatistics CommitLog::Engine::statistics() const {
   LogStatistics numbers = at_start_;
   numbers.appended = appender_.appended();
@@ -347,6 +411,11 @@ SegmentHeader CommitLog::Engine::segment_begins(const std::shared_ptr<Segment>& 
   header.boot_id = options_.boot_id;
   header.created_ms = runtime_.clock.wall_ms();
   return header;
+}
+
+LogPosition CommitLog::Engine::begin_of_oldest_segment() const {
+  const auto version = segments_.current();
+  return version->members.empty() ? LogPosition{} : version->members.front().segment->start();
 }
 
 void CommitLog::Engine::post_writer_turn() {

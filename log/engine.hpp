@@ -39,11 +39,14 @@ class CommitLog::Engine final : public AppenderHooks,
   [[nodiscard]] std::vector<std::shared_ptr<LogPartition>> partitions() const;
   void move_start(std::shared_ptr<LogPartition> partition, Offset start, Executor& reply_on,
                   UniqueFunction<void(Result<Offset>)> done);
+  void truncate(std::shared_ptr<LogPartition> partition, const TruncatedPayload& to, Answer answer);
+  void bound_high_watermark(std::shared_ptr<LogPartition> partition, Offset bound);
   [[nodiscard]] LogStatistics statistics() const;
   void run_retention(Task done);
 
   void append(Append request);
   void append(std::vector<Append> requests);
+  void append_as_follower(Append request);
   [[nodiscard]] const MemoryTopics& memory() const { return memory_; }
   [[nodiscard]] const LogReader& reader() const { return reader_; }
   // What a reader returned. A damaged index file is made again behind its back; the caller's client comes again.
@@ -61,6 +64,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void want_segment() override { keeper_.prepare(); }
   void continue_log_role() override;
   SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) override;
+  [[nodiscard]] LogPosition begin_of_oldest_segment() const override;
 
   // WriterHooks: on Runtime::write.
   void wrote(std::int64_t bytes) override;
@@ -89,6 +93,7 @@ class CommitLog::Engine final : public AppenderHooks,
 
  private:
   void post(Executor& on, Task task);
+  static void reply(Answer answer);
   void finish_stop(Task done);
   // Runs `job` every `period_ms`, until the log stops.
   void repeat(Millis period_ms, void (Engine::*job)());

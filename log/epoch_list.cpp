@@ -72,6 +72,12 @@ void EpochList::encode(std::vector<std::byte>& out) const {
   }
 }
 
+std::size_t EpochList::size_of(Bytes bytes) {
+  LittleReader reader{bytes};
+  const auto count = reader.take<std::uint32_t>();
+  return reader.failed() ? bytes.size() : 4 + std::size_t{count} * 12;
+}
+
 Result<EpochList> EpochList::decode(Bytes bytes) {
   LittleReader reader{bytes};
   const auto count = reader.take<std::uint32_t>();

@@ -35,6 +35,8 @@ class EpochList {
 
   [[nodiscard]] std::size_t encoded_size() const { return 4 + entries_.size() * 12; }
   void encode(std::vector<std::byte>& out) const;
+  // Of the list that `bytes` begin with, as its count says; all of them if there is no count.
+  [[nodiscard]] static std::size_t size_of(Bytes bytes);
   // Takes exactly all of `bytes`.
   static Result<EpochList> decode(Bytes bytes);
   friend bool operator==(const EpochList&, const EpochList&) = default;

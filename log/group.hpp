@@ -16,11 +16,17 @@ struct Answer {
   AppendOutcome outcome;
 };
 
+enum class Tells : std::uint8_t {
+  log_end,    // behind this item; of a duplicate the end of the batch that it repeats
+  truncated,  // the log end is this, and was beyond it
+  bound,      // of the high watermark
+};
 struct GroupItem {
   std::shared_ptr<LogPartition> partition;
-  Offset end;             // log end behind this item; for a duplicate the end of the batch that it repeats
+  Offset end;
   bool is_synced_answer;  // the answer waits for the sync
   Answer answer;
+  Tells tells = Tells::log_end;
 };
 
 // Index, states and positions for a delta or for sealing, taken by the log role at one position.

@@ -22,7 +22,7 @@ struct IndexRow {
   Offset first_offset{-1};            // base offset of its first batch here; -1 if none
   Offset next_offset;                 // its log end where this segment ends
   Offset log_start;                   // as known when the file was written
-  std::int64_t record_count = 0;      // data records appended up to the end of this segment, over all segments
+  std::int64_t record_count = 0;      // data records appended up to its end since the last truncation, in all segments
   std::int64_t batch_bytes = 0;       // of its batches in this segment
   Millis max_timestamp = -1;          // in this segment; -1 if none
   Millis newest_append_ms = -1;       // in this segment; -1 if none

@@ -27,6 +27,17 @@ Result<std::vector<DamagedRange>> replay_segment(const std::shared_ptr<Segment>&
   }
 }
 
+Result<void> apply_first_state(SegmentScan& scan, Replay& replay) {
+  for (;;) {
+    WEIR_TRY(const auto step, scan.next());
+    const auto kind = step == SegmentScan::Step::entry ? scan.entry().header.kind : EntryKind::batch;
+    if (kind != EntryKind::group && kind != EntryKind::state && kind != EntryKind::pad) {
+      return {};
+    }
+    replay.apply(scan.entry());
+  }
+}
+
 Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before,
                                    Millis now) {
   RebuiltIndex rebuilt;

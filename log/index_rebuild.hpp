@@ -26,6 +26,10 @@ Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std:
 // Gives the replay all entries of a segment, up to file position `end`. What it stepped over.
 Result<std::vector<DamagedRange>> replay_segment(const std::shared_ptr<Segment>& segment, std::int64_t end,
                                                  Replay& replay);
+
+// The state entry that a segment begins with, and nothing behind it. `scan` begins behind the segment's header.
+Result<void> apply_first_state(SegmentScan& scan, Replay& replay);
+
 // Goes on behind what is bad at the scan's place.
 Result<DamagedRange> step_over(const Segment& segment, SegmentScan& scan);
 

@@ -29,12 +29,13 @@ struct OpenIndex {
 class LogPartition final : public Partition {
  public:
   LogPartition(PartitionKey key, LocalPartition local, const PartitionRules& rules)
-      : Partition(key, local), flush_(rules.flush), rules_(rules) {}
+      : Partition(key, local), is_replicated_(rules.replicated && !rules.memory), flush_(rules.flush), rules_(rules) {}
 
   // Of a memory topic: its records. Set before anybody can find the partition; null: they are in the log.
   std::unique_ptr<MemoryPartition> memory;
 
   // Any thread.
+  [[nodiscard]] bool is_replicated() const { return is_replicated_; }
   [[nodiscard]] FlushMode flush() const { return flush_.load(std::memory_order_acquire); }
   [[nodiscard]] PartitionRules rules() const {
     const std::scoped_lock lock(mutex_);
@@ -51,6 +52,18 @@ class LogPartition final : public Partition {
     const std::scoped_lock lock(mutex_);
     return open_indexes_;
   }
+  // Of its batches in segments before their own. Taken after a version of the segment set that is still the current one
+  // afterwards, they cover all that version has; see BatchCursor.
+  [[nodiscard]] TruncationList truncations() const {
+    if (!was_truncated()) {
+      return {};
+    }
+    const std::scoped_lock lock(mutex_);
+    return truncations_;
+  }
+  [[nodiscard]] bool was_truncated() const { return was_truncated_.load(std::memory_order_acquire); }
+  // How often since the process began.
+  [[nodiscard]] std::int64_t truncation_count() const { return truncation_count_.load(std::memory_order_acquire); }
   [[nodiscard]] EpochStart epoch_end(LeaderEpoch epoch, Offset log_end) const {
     const std::scoped_lock lock(mutex_);
     return epochs_.end_of(epoch, log_end);
@@ -75,7 +88,8 @@ class LogPartition final : public Partition {
   struct Role {
     ProducerTable producers;
     OpenIndex* index = nullptr;     // of the segment that is being filled, null if it has no batch there
-    std::int64_t record_count = 0;  // data records ever appended
+    std::int64_t record_count = 0;  // data records appended since the last truncation
+    Offset bound{0};                // replicated: the high watermark never goes above it; truncations stop there
     Offset reserved_end{-1};        // memory topics: no offset below it is ever given again by a later process
     bool created = false;           // its created entry is in the log
     int created_copies_due = 0;     // with its next batches, each in another block
@@ -91,10 +105,10 @@ class LogPartition final : public Partition {
       leader_epoch_.store(epoch.value, std::memory_order_release);
     }
   }
-  void set_epochs(EpochList epochs, LeaderEpoch current) {
-    const std::scoped_lock lock(mutex_);
-    epochs_ = std::move(epochs);
-    leader_epoch_.store(current.value, std::memory_order_release);
+  // The first one; -1: none is known, the batches of the leader will say it.
+  void begin_epochs(LeaderEpoch epoch, Offset start) {
+    leader_epoch_.store(epoch.value, std::memory_order_release);
+    assign_epoch(epoch, start);
   }
   void forget_epochs_before(Offset start) {
     const std::scoped_lock lock(mutex_);
@@ -117,7 +131,18 @@ class LogPartition final : public Partition {
   }
   OpenIndex& begin_index(const std::shared_ptr<Segment>& segment);
   [[nodiscard]] PartitionState state() const;  // as a state item, as of the log end
-  void restore(const PartitionState& state);   // the reverse; recovery
+  void restore(const PartitionState& state);   // the reverse, without the ends of the write role; recovery
+  // What state() is once the log ends at `end` by an entry at `at`. truncate() makes it so: restores it and takes what
+  // is gone out of the open index. Producers are not touched.
+  [[nodiscard]] PartitionState state_truncated(Offset end, LogPosition at) const;
+  void truncate(const PartitionState& state);
+  void cut_index(Offset end);  // of the segment that is being filled; readers keep the one they have
+  void forget_needless_truncations(LogPosition oldest_begin) {
+    if (was_truncated()) {
+      const std::scoped_lock lock(mutex_);
+      truncations_.forget_needless(oldest_begin);
+    }
+  }
 
   // Write role, and recovery before it starts.
   struct Ends {
@@ -127,15 +152,27 @@ class LogPartition final : public Partition {
   Ends writer;
   void set_written(Offset end) { raise(written_end_, end); }
   void set_durable(Offset end) { raise(durable_end_, end); }
+  void set_truncated(Offset end) {
+    lower(written_end_, end);
+    lower(durable_end_, end);
+  }
+  void set_bound(Offset bound) { bound_ = std::max(bound_, bound); }
   // True if it moved.
   bool follow_high_watermark() {
     const auto target = flush() == FlushMode::sync ? durable_end() : written_end();
-    return raise(high_watermark_, target);
+    return raise(high_watermark_, is_replicated_ ? std::min(target, bound_) : target);
   }
-  void recovered_to_end() {
+  // Recovery: as the log tells it.
+  void set_known_high_watermark(Offset high_watermark) {
+    high_watermark_.store(std::min(high_watermark, log_end()).value, std::memory_order_release);
+  }
+  // Recovery is over and has synced all there is. Alone it is all visible; of a replica only what was known to be.
+  void begin_life(const PartitionRules& rules) {
+    is_replicated_ = rules.replicated && !rules.memory;
     set_written(log_end());
     set_durable(log_end());
-    raise(high_watermark_, log_end());
+    set_known_high_watermark(is_replicated_ ? std::max(high_watermark(), log_start()) : log_end());
+    role.bound = bound_ = high_watermark();
   }
 
   // Controller executor, once.
@@ -150,10 +187,21 @@ class LogPartition final : public Partition {
     return true;
   }
 
+  static void lower(std::atomic<std::int64_t>& end, Offset to) {
+    if (end.load(std::memory_order_relaxed) > to.value) {
+      end.store(to.value, std::memory_order_release);
+    }
+  }
+
+  bool is_replicated_;  // set before the roles start
+  Offset bound_{0};     // write role
+  std::atomic<bool> was_truncated_{false};
+  std::atomic<std::int64_t> truncation_count_{0};
   std::atomic<FlushMode> flush_;
   mutable std::mutex mutex_;  // guards what follows
   PartitionRules rules_;
   EpochList epochs_;
+  TruncationList truncations_;
   std::vector<std::shared_ptr<OpenIndex>> open_indexes_;
 };
 

@@ -230,7 +230,7 @@ Result<std::int64_t> LogReader::size_bytes(const LogPartition& partition) const 
   std::int64_t total = 0;
   WEIR_TRY(bool found, cursor.seek(partition.log_start()));
   while (found) {
-    if (cursor.is_sealed() && cursor.entry().base_offset == cursor.row().first_offset) {
+    if (cursor.is_sealed() && cursor.is_whole() && cursor.entry().base_offset == cursor.row().first_offset) {
       total += cursor.row().batch_bytes;
       WEIR_TRY(found, cursor.next_segment());
       continue;

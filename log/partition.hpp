@@ -28,12 +28,16 @@ struct PartitionRules {
   Millis retention_ms = 604'800'000;  // -1: no bound
   std::int64_t retention_bytes = -1;  // -1: no bound
   bool memory = false;                // fixed when the partition is made; see log/memory_topics.hpp
+  // It has replicas elsewhere: its high watermark also waits for CommitLog::bound_high_watermark, and it may append as
+  // a follower and be truncated. Fixed when the partition is made or the log is opened; not for memory topics.
+  bool replicated = false;
   friend bool operator==(const PartitionRules&, const PartitionRules&) = default;
 };
 
 // The offsets that readers may see. written, durable and visible are moved by the write role, log_end and log_start by
 // the log role; of a memory topic's partition all are moved by log/memory_topics, and all but log_start are the same.
-// log_start <= high_watermark <= min(durable_end or written_end by flush mode) <= log_end.
+// log_start <= high_watermark <= min(durable_end or written_end by flush mode) <= log_end; after a truncation the
+// written and durable ends are above log_end until its entry is written.
 class PartitionEnds {
  public:
   [[nodiscard]] Offset log_start() const { return {log_start_.load(std::memory_order_acquire)}; }

@@ -50,7 +50,6 @@ class Recovery {
     WEIR_TRY_VOID(trim());
     out_.tail = aligned_up(out_.tail);
     for (const auto& [local, partition] : replay_.live()) {
-      partition->recovered_to_end();
       out_.live.push_back(partition);
     }
     return std::move(out_);
@@ -337,7 +336,7 @@ class Recovery {
     }
     WEIR_TRY_VOID(take_first_state(opened));
     for (const auto& delta : std::span{deltas->deltas}.first(count)) {
-      WEIR_TRY_VOID(replay_.apply_delta(delta.items));
+      WEIR_TRY_VOID(replay_.apply_delta(delta));
     }
     return deltas->deltas[count - 1].to;
   }
@@ -346,14 +345,7 @@ class Recovery {
   Result<void> take_first_state(const Opened& opened) {
     const auto& segment = opened.segment;
     SegmentScan scan{opened.to_scan(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize), opened.size};
-    for (;;) {
-      WEIR_TRY(const auto step, scan.next());
-      const auto kind = step == SegmentScan::Step::entry ? scan.entry().header.kind : EntryKind::batch;
-      if (kind != EntryKind::group && kind != EntryKind::state && kind != EntryKind::pad) {
-        return {};
-      }
-      replay_.apply(scan.entry());
-    }
+    return apply_first_state(scan, replay_);
   }
 
   // Did anything know that `position` was synced? The manifest's clean point, or a group entry behind the bad place.

@@ -9,6 +9,7 @@ bool says_nothing_new(const LogPartition& partition, const PartitionState& state
   auto known = partition.state();
   known.durable_end = state.durable_end;
   known.high_watermark = state.high_watermark;
+  known.truncations = state.truncations;  // those that the removal of segments has made needless are not in it
   return known == state;
 }
 
@@ -17,6 +18,7 @@ bool says_nothing_new(const LogPartition& partition, const PartitionState& state
 void Replay::begin_segment(std::shared_ptr<Segment> segment) {
   segment_ = std::move(segment);
   entries_ = 0;
+  members_end_ = 0;
   for (auto& [local, partition] : live_) {
     partition->role.index = nullptr;
   }
@@ -39,11 +41,15 @@ LogPartition& Replay::get_or_create(LocalPartition local, const PartitionKey& ke
 
 void Replay::apply(const Entry& entry) {
   const auto local = entry.header.partition;
+  const bool is_member = (entry.header.flags & entry_flags::member) != 0;
+  if (is_member && entry.position >= members_end_) {
+    return;  // damage has taken its group
+  }
   switch (entry.header.kind) {
     case EntryKind::batch: apply_batch(entry); return;
     case EntryKind::state:
       if (const auto chunk = decode_state_chunk(entry.payload)) {
-        static_cast<void>(apply_items(nullptr, chunk->items));
+        static_cast<void>(apply_items({.bytes = chunk->items, .say_it_all = is_member}));
       }
       return;
     case EntryKind::partition_created:
@@ -51,7 +57,7 @@ void Replay::apply(const Entry& entry) {
         auto& partition = get_or_create(local, {created->topic_id, created->index});
         partition.set_log_end(created->start);
         partition.set_log_start(created->start);
-        partition.assign_epoch(created->epoch, created->start);
+        partition.begin_epochs(created->epoch, created->start);
       }
       return;
     case EntryKind::deleted: live_.erase(local); return;
@@ -77,10 +83,14 @@ void Replay::apply(const Entry& entry) {
         }
       }
       return;
+    case EntryKind::truncated: apply_truncated(entry); return;
+    case EntryKind::atomic_group:  // its members come as entries of their own
+      if (const auto group = AtomicGroupPayload::decode(entry.payload)) {
+        members_end_ = entry.end() + group->bytes;
+      }
+      return;
     case EntryKind::group:
     case EntryKind::pad:
-    case EntryKind::atomic_group:  // its members come as entries of their own, and only if it is whole
-    case EntryKind::truncated:
     case EntryKind::run: return;  // nothing of this version writes these
   }
 }
@@ -113,6 +123,17 @@ void Replay::apply_batch(const Entry& entry) {
   partition->set_log_end(last + 1);
 }
 
+void Replay::apply_truncated(const Entry& entry) {
+  auto* partition = find(entry.header.partition);
+  const auto truncated = TruncatedPayload::decode(entry.payload);
+  if (partition == nullptr || !truncated || truncated->end >= partition->log_end() ||
+      truncated->end < partition->log_start() || partition->truncations().is_full()) {
+    return;
+  }
+  partition->truncate(partition->state_truncated(truncated->end, segment_->start() + entry.position));
+  partition->role.producers.truncate_to(truncated->end);  // the state behind it says it exactly
+}
+
 void Replay::add_to_index(LogPartition& partition, const IndexEntry& entry, Millis append_ms) {
   auto& role = partition.role;
   auto& index =
@@ -128,8 +149,26 @@ void Replay::add_to_index(LogPartition& partition, const IndexEntry& entry, Mill
   ++entries_;
 }
 
-Result<void> Replay::apply_items(const std::shared_ptr<Segment>& segment, Bytes items) {
-  StateItemReader reader{items};
+Result<void> Replay::apply_delta(const IndexDelta& delta) {
+  return apply_items({.bytes = delta.items, .delta = &delta});
+}
+
+void Replay::apply_state(const PartitionState& state, const Items& items) {
+  auto& partition = get_or_create(state.local, state.key);
+  const bool is_new = items.say_it_all || !says_nothing_new(partition, state);
+  known_already_ = is_new ? kNoPartition : state.local;
+  if (is_new) {
+    partition.restore(state);
+    partition.role.producers.clear();
+  }
+  partition.set_known_high_watermark(state.high_watermark);
+  if (items.delta != nullptr) {  // of what earlier deltas have brought, the truncations in this one have taken a tail
+    partition.cut_index(state.truncations.end_behind(segment_->start() + items.delta->from));
+  }
+}
+
+Result<void> Replay::apply_items(const Items& items) {
+  StateItemReader reader{items.bytes};
   for (;;) {
     WEIR_TRY(const auto item, reader.next());
     if (!item) {
@@ -138,17 +177,12 @@ Result<void> Replay::apply_items(const std::shared_ptr<Segment>& segment, Bytes 
     if (const auto* node = std::get_if<NodeState>(&*item)) {
       raise_next_local(node->next_local);
     } else if (const auto* state = std::get_if<PartitionState>(&*item)) {
-      auto& partition = get_or_create(state->local, state->key);
-      known_already_ = says_nothing_new(partition, *state) ? state->local : kNoPartition;
-      if (known_already_ == kNoPartition) {
-        partition.restore(*state);
-        partition.role.producers.clear();
-      }
+      apply_state(*state, items);
     } else if (const auto* producers = std::get_if<ProducersItem>(&*item)) {
       if (auto* partition = find(producers->local); partition != nullptr && producers->local != known_already_) {
         WEIR_TRY_VOID(partition->role.producers.merge(producers->snapshot));
       }
-    } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && segment) {
+    } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && items.delta != nullptr) {
       if (auto* partition = find(index->local)) {
         for (std::size_t number = 0; number < index->count(); ++number) {
           add_to_index(*partition, index->at(number), now_);
@@ -161,7 +195,7 @@ Result<void> Replay::apply_items(const std::shared_ptr<Segment>& segment, Bytes 
 Result<void> Replay::take_states(const IndexFile& index) {
   for (std::size_t number = 0; number < index.row_count(); ++number) {
     WEIR_TRY(const auto items, index.state(index.row(number)));
-    WEIR_TRY_VOID(apply_items(nullptr, items));
+    WEIR_TRY_VOID(apply_items({.bytes = items}));
   }
   return {};
 }

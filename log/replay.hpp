@@ -32,8 +32,8 @@ class Replay {
   // Entries and state items go into no segment's index before this.
   void begin_segment(std::shared_ptr<Segment> segment);
   void apply(const Entry& entry);
-  // Of an index delta of the segment; index entries in it are taken too.
-  Result<void> apply_delta(Bytes items) { return apply_items(segment_, items); }
+  // The next one of the segment; index entries in it are taken too.
+  Result<void> apply_delta(const IndexDelta& delta);
   // The state of every partition at the end of a sealed segment.
   Result<void> take_states(const IndexFile& index);
   void forget_all() { live_.clear(); }
@@ -47,8 +47,15 @@ class Replay {
   [[nodiscard]] const std::vector<OffsetGap>& gaps() const { return gaps_; }
 
  private:
-  Result<void> apply_items(const std::shared_ptr<Segment>& segment, Bytes items);
+  struct Items {
+    Bytes bytes;
+    const IndexDelta* delta = nullptr;  // they are of this one
+    bool say_it_all = false;            // also where they say nothing new
+  };
+  Result<void> apply_items(const Items& items);
+  void apply_state(const PartitionState& state, const Items& items);
   void apply_batch(const Entry& entry);
+  void apply_truncated(const Entry& entry);
   void add_to_index(LogPartition& partition, const IndexEntry& entry, Millis append_ms);
   LogPartition* find(LocalPartition local);
   LogPartition& get_or_create(LocalPartition local, const PartitionKey& key);
@@ -59,6 +66,7 @@ class Replay {
   LocalPartition next_local_{1};
   LocalPartition known_already_{kNoPartition};  // its state was read last, and said nothing new
   std::int64_t entries_ = 0;
+  std::int64_t members_end_ = 0;  // of the last whole atomic group in the current segment
   std::vector<OffsetGap> gaps_;
 };
 

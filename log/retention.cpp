@@ -3,6 +3,12 @@
 #include <unordered_map>
 
 namespace weir::log {
+namespace {
+// Where the batches end that the segment has of the partition, without those that were truncated later.
+Offset live_end(const IndexRow& row, const Segment& segment, const TruncationList& truncations) {
+  return std::min(row.next_offset, truncations.end_behind(segment.start() + segment.valid_end()));
+}
+}  // namespace
 
 void Retention::run(Partitions partitions, const LogReader& reader, const MoveStart& move_start, Task done) {
   {
@@ -41,12 +47,14 @@ Offset Retention::wanted_start(const LogPartition& partition, const LogReader& r
   const auto size = reader.size_bytes(partition);
   auto bytes = size ? *size : 0;
   const auto version = segments_.current();
+  const auto truncations = partition.truncations();
   for (const auto& member : version->members) {
     if (!member.index) {
       break;
     }
     const auto row = member.index->find(partition.local());
-    if (!row || row->entry_count == 0 || row->next_offset <= start) {
+    const auto next_offset = row ? live_end(*row, *member.segment, truncations) : start;
+    if (!row || row->entry_count == 0 || next_offset <= start) {
       continue;
     }
     // A stamp in the future must not keep records for ever, so the time of the append bounds it.
@@ -54,10 +62,10 @@ Offset Retention::wanted_start(const LogPartition& partition, const LogReader& r
         row->newest_append_ms < 0 ? row->max_timestamp : std::min(row->max_timestamp, row->newest_append_ms);
     const bool is_old = rules.retention_ms >= 0 && newest < now - rules.retention_ms;
     const bool is_too_much = rules.retention_bytes >= 0 && bytes - row->batch_bytes >= rules.retention_bytes;
-    if ((!is_old && !is_too_much) || row->next_offset > partition.high_watermark()) {
+    if ((!is_old && !is_too_much) || next_offset > partition.high_watermark()) {
       break;
     }
-    start = row->next_offset;
+    start = next_offset;
     bytes -= row->batch_bytes;
   }
   return start;
@@ -83,6 +91,7 @@ void Retention::drop(const Partitions& partitions) {
     for (std::size_t at = 0; at < member.index->row_count() && !is_needed; ++at) {
       const auto row = member.index->row(at);
       const auto found = row.entry_count > 0 ? alive.find(row.local) : alive.end();
+      // Also for what was truncated later: the next segment begins with a state that knows its producers.
       is_needed = found != alive.end() && row.next_offset > found->second->log_start();
     }
     if (!is_needed) {

@@ -28,6 +28,7 @@ class Surroundings final : public KeeperHooks, public AppenderHooks {
     header.start = segment->start();
     return header;
   }
+  LogPosition begin_of_oldest_segment() const override { return {}; }
   void run_jobs() {
     while (!jobs.empty()) {
       auto job = std::move(jobs.front());
@@ -59,7 +60,7 @@ struct World {
     WEIR_CHECK(keeper.admit(*segment, true, 8192).has_value());
     of->begin_index(segment).entries.append({of->log_end(), of->log_end(), 4200, 100, 1'000});
     of->set_log_end(of->log_end() + 1);
-    of->recovered_to_end();
+    of->begin_life({});
     SegmentSnapshot snapshot;
     snapshot.segment = segment;
     snapshot.to = 8192;

@@ -101,6 +101,11 @@ class Segment {
   GiveUp give_up_;  // written before the version without this segment is published, read by the destructor
 };
 
+// No segment between the two was removed.
+[[nodiscard]] inline bool is_next(const Segment& segment, const Segment& before) {
+  return segment.id().value == before.id().value + 1;
+}
+
 struct SegmentSet {
   struct Member {
     std::shared_ptr<Segment> segment;

@@ -55,7 +55,10 @@ Result<PartitionState> decode_partition(Bytes bytes) {
   if (reserved != 0 || !ordered || state.record_count < 0) {
     return {Errc::corrupt, static_cast<std::int64_t>(state.local.value)};
   }
-  WEIR_TRY(state.epochs, EpochList::decode(reader.rest()));
+  const auto rest = reader.rest();
+  const auto epochs_size = std::min(rest.size(), EpochList::size_of(rest));
+  WEIR_TRY(state.epochs, EpochList::decode(rest.first(epochs_size)));
+  WEIR_TRY(state.truncations, TruncationList::decode(rest.subspan(epochs_size)));
   return state;
 }
 
@@ -93,6 +96,7 @@ void append_item(std::vector<std::byte>& out, const PartitionState& item) {
     put(out, item.leader_epoch.value);
     put(out, std::uint32_t{0});
     item.epochs.encode(out);
+    item.truncations.encode(out);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "log/offset_index.hpp"
 #include "log/partition.hpp"
 #include "log/producer_state.hpp"
+#include "log/truncation_list.hpp"
 
 namespace weir::log {
 
@@ -31,9 +32,10 @@ struct PartitionState {
   Offset durable_end;
   Offset high_watermark;
   Offset reserved_end{-1};        // memory topics: no offset below is ever given again; -1 if none is reserved
-  std::int64_t record_count = 0;  // data records ever appended (running count of the index directory)
+  std::int64_t record_count = 0;  // data records appended since the last truncation (as in the index directory)
   LeaderEpoch leader_epoch;       // current one; may have no record yet
   EpochList epochs;
+  TruncationList truncations;
   friend bool operator==(const PartitionState&, const PartitionState&) = default;
 };
 

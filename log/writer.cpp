@@ -88,7 +88,7 @@ void Writer::publish_written(Group& group) {
   for (auto& item : group.items) {
     if (item.partition) {
       auto& partition = *item.partition;
-      partition.set_written(item.end);
+      publish(item);
       if (!partition.writer.is_listed_unsynced && partition.durable_end() < partition.written_end()) {
         partition.writer.is_listed_unsynced = true;
         unsynced_.push_back(item.partition);
@@ -122,6 +122,15 @@ void Writer::publish_written(Group& group) {
       ++keeper_syncs_;
     }
     hooks_.seal(std::move(group.seal), is_synced);
+  }
+}
+
+void Writer::publish(const GroupItem& item) {
+  auto& partition = *item.partition;
+  switch (item.tells) {
+    case Tells::log_end: partition.set_written(item.end); return;
+    case Tells::truncated: partition.set_truncated(item.end); return;
+    case Tells::bound: partition.set_bound(item.end); return;
   }
 }
 

@@ -67,6 +67,7 @@ class Writer {
   void go_idle();
   Result<void> write_group(Group& group);
   void publish_written(Group& group);
+  static void publish(const GroupItem& item);
   void sync_if_wanted();
   void publish_synced();
   void list_moved(const std::shared_ptr<LogPartition>& partition);

@@ -60,6 +60,13 @@ BatchFacts RecordBatchView::facts() const {
           .base_sequence = base_sequence()};
 }
 
+BatchFacts RecordBatchView::facts_of_header(Bytes header, std::uint32_t size_bytes) {
+  WEIR_CHECK(header.size() >= kBatchHeaderSize);
+  auto facts = RecordBatchView{header}.facts();
+  facts.size_bytes = size_bytes;
+  return facts;
+}
+
 namespace {
 MutableBytes first_batch(MutableBytes bytes) {
   const auto view = RecordBatchView::parse(bytes);

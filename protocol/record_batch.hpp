@@ -121,6 +121,8 @@ class RecordBatchView {
 
   [[nodiscard]] bool crc_ok() const;
   [[nodiscard]] BatchFacts facts() const;
+  // The same of a batch whose first kBatchHeaderSize bytes alone are at hand.
+  [[nodiscard]] static BatchFacts facts_of_header(Bytes header, std::uint32_t size_bytes);
 
  private:
   explicit RecordBatchView(Bytes bytes) : bytes_(bytes) {}
