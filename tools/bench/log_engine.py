@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The log engine beside Apache Kafka and beside the limit program: docs/LOG_BENCHMARKS.md.
+"""The log engine beside Apache Kafka and beside the limit program: docs/LOG_BENCHMARKS*.md.
 
 As beside_kafka.py: both brokers run, one is loaded at a time, in pairs whose order alternates. `durable` topics have
 flush.messages=1 on both: Kafka syncs each append, Weir groups what waits. `--io` chooses how Weir writes.
@@ -19,6 +19,8 @@ from measure import (LIMIT, LOADGEN, ROOT, delete_topic, device_bytes, load, mac
                      resident_mib, spread, start_pair)
 
 DURABLE = ('flush.messages=1',)
+MEMORY = ('mq.storage=memory',)
+OUT = {'direct': 'LOG_BENCHMARKS.md', 'buffered': 'LOG_BENCHMARKS_BUFFERED.md'}  # in docs/
 RUN_MS = 4_000  # of what waits for the device
 TAIL_RECORDS = 5_000
 
@@ -77,6 +79,10 @@ WORK = (
           told('written', 'bytes written per byte', 2))),
     Work('Weir safe, Kafka unsafe, 16 KB batches', 6, SMALL, DURABLE, (), (at_least('mb_s', 'MB/s', 0, 1),), in_log=True),
     Work('Weir safe, Kafka unsafe, 0.9 MB batches', 6, LARGE, DURABLE, (), (at_least('mb_s', 'MB/s', 0, 0.8),), in_log=True),
+    Work('memory topic, Kafka on disk, 1 KiB records singly', 6, SINGLY, MEMORY, (),
+         (told('req_s', 'requests/s', 0), told('cpu_us', 'CPU us/request', 1))),
+    Work('memory topic, Kafka on disk, 16 KB batches', 6, SMALL, MEMORY, (),
+         (told('mb_s', 'MB/s', 0), told('cpu_gb', 'CPU s/GB', 2))),
     Work('end to end, 1 KiB records, 1,000/s, async', 2, ('--tail', str(TAIL_RECORDS)), (), (),
          (told('p50_ms', 'p50 ms', 2), at_most('p99_ms', 'p99 ms', 2, 1 / 3))),
 )
@@ -182,8 +188,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--pairs', type=int, default=5)
     parser.add_argument('--io', choices=('buffered', 'direct'), default='direct')
-    parser.add_argument('--out', default=str(ROOT / 'docs' / 'LOG_BENCHMARKS.md'))
+    parser.add_argument('--out')
     options = parser.parse_args()
+    out = options.out or ROOT / 'docs' / OUT[options.io]
     pair = start_pair({'mq.flush': 'async', 'mq.log.io': options.io})
     results = {work.title: {'weir': [], 'kafka': []} for work in WORK}
     try:
@@ -193,7 +200,7 @@ def main():
             run_pair(number, pair, results)
         limited = against_limit(pair[0], options.pairs)
         text = report(results, limited, pair, options.pairs, options.io, warm_s)
-        pathlib.Path(options.out).write_text(text)
+        pathlib.Path(out).write_text(text)
         print(text)
     finally:
         for broker in pair:
