@@ -4,7 +4,6 @@
 // one of its states as a whole, and not one before the last that was promised. So nothing truncated ever comes back.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <deque>
 #include <limits>
 
@@ -16,11 +15,6 @@
 
 namespace weir::log {
 namespace {
-
-std::size_t seed_count(std::size_t usual) {
-  const char* wanted = std::getenv("WEIR_SEEDS");
-  return wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : usual;
-}
 
 struct SentBatch {
   StoredBatch stored;
@@ -564,7 +558,7 @@ class Life {
 
 TEST(FollowerSim, WhateverACrashLeavesIsOneStateOfTheHistoryAndNothingTruncatedComesBack) {
   Seen seen;
-  for (const auto seed : sim::seeds(seed_count(150))) {
+  for (const auto seed : sim::seeds(sim::seed_count(150))) {
     Life life{seed};
     life.run();
     ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
@@ -578,7 +572,7 @@ TEST(FollowerSim, WhateverACrashLeavesIsOneStateOfTheHistoryAndNothingTruncatedC
 
 TEST(FollowerSim, APowerCutBehindAnyEventOfTheDiskLeavesAStateThatWasPromisedOrALaterOne) {
   std::size_t images = 0;
-  for (const auto seed : sim::seeds(seed_count(15))) {
+  for (const auto seed : sim::seeds(sim::seed_count(15))) {
     sim::SimDisk disk{seed};
     ASSERT_TRUE(disk.make_directories("data") && disk.sync_directory("."));
     const auto base = disk.clone(seed);

@@ -2,7 +2,6 @@
 // break a promise, or that place has no reason. WEIR_SEED=N repeats a seed, WEIR_SEEDS=N runs more.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <deque>
 
 #include "log/test_promises.hpp"
@@ -11,11 +10,6 @@
 
 namespace weir::log {
 namespace {
-
-std::size_t seed_count(std::size_t usual) {
-  const char* wanted = std::getenv("WEIR_SEEDS");
-  return wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : usual;
-}
 
 // A log that works on a recorded disk, through deaths of its process and clean stops.
 class Recorded {
@@ -372,7 +366,7 @@ std::string first_block_written_again(std::span<const sim::DiskEvent> events) {
 
 TEST(PowerCut, BehindAnyEventOfTheDiskLeavesEveryPromiseTrueAndSoDoesTheNextOne) {
   std::size_t images = 0;
-  for (const auto seed : sim::seeds(seed_count(20))) {
+  for (const auto seed : sim::seeds(sim::seed_count(20))) {
     const auto run = first_run(seed);
     ASSERT_EQ(first_block_written_again(run->recording.events()), "") << "seed " << seed;
     Random random{seed};

@@ -2,19 +2,12 @@
 // WEIR_SEED=N; WEIR_SEEDS=N runs more of them.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "sim/seams/seeds.hpp"
 #include "sim/sim_producer.hpp"
 #include "sim/write_behind_disk.hpp"
 
 namespace weir::sim {
 namespace {
-
-std::size_t seed_count(std::size_t usual) {
-  const char* wanted = std::getenv("WEIR_SEEDS");
-  return wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : usual;
-}
 
 struct Scenario {
   std::int16_t acks = -1;

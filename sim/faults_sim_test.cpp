@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "log/allow_writes.hpp"
 #include "protocol/gen/produce.hpp"
@@ -22,11 +21,6 @@
 
 namespace weir::sim {
 namespace {
-
-std::size_t seed_count(std::size_t usual) {
-  const char* wanted = std::getenv("WEIR_SEEDS");
-  return wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : usual;
-}
 
 constexpr std::int16_t kStorageError = 56;
 constexpr std::int64_t kVolume = 64LL << 20;

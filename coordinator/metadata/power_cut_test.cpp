@@ -2,8 +2,6 @@
 // log/power_cut_test.cpp). WEIR_SEED=N repeats a seed, WEIR_SEEDS=N runs more.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "coordinator/metadata/data_folder.hpp"
 #include "coordinator/metadata/image_builder.hpp"
 #include "coordinator/metadata/metadata_log.hpp"
@@ -15,11 +13,6 @@ namespace weir::metadata {
 namespace {
 
 const std::string kFolder = "volume/data";
-
-std::size_t seed_count(std::size_t usual) {
-  const char* wanted = std::getenv("WEIR_SEEDS");
-  return wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : usual;
-}
 
 std::string name_of(std::size_t number) {
   return "t" + std::to_string(number);
@@ -162,7 +155,7 @@ std::unique_ptr<Story> after_cut(const Story& story, sim::Replay& replay, std::s
 
 TEST(MetadataPowerCut, BehindAnyEventOfTheDiskLeavesEveryPromiseTrueAndSoDoesTheNextOne) {
   std::size_t images = 0;
-  for (const auto seed : sim::seeds(seed_count(15))) {
+  for (const auto seed : sim::seeds(sim::seed_count(15))) {
     const auto story = story_of(seed);
     sim::Replay replay{story->base(), story->recording.events()};
     for (std::size_t events = 0; events <= story->recording.size(); events += 1 + seed % 3) {

@@ -39,4 +39,8 @@ std::vector<std::uint64_t> seeds(std::size_t count) {
   return all;
 }
 
+std::size_t seed_count(std::size_t usual) {
+  return number_from("WEIR_SEEDS").value_or(usual);
+}
+
 }  // namespace weir::sim

@@ -8,4 +8,6 @@
 
 namespace weir::sim {
 std::vector<std::uint64_t> seeds(std::size_t count);
+// WEIR_SEEDS=N in the environment: how many a long run takes; else `usual`.
+std::size_t seed_count(std::size_t usual);
 }  // namespace weir::sim
