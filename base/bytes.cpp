@@ -50,7 +50,7 @@ bool same_run(const FileRun& a, const FileRun& b) {
 // Walks a chain view by view and run by run; what is taken of a view need not be all of it.
 class ChainWalk {
  public:
-  explicit ChainWalk(const std::vector<BufferChain::Piece>& pieces) : pieces_(pieces) { enter(0); }
+  explicit ChainWalk(std::span<const BufferChain::Piece> pieces) : pieces_(pieces) { enter(0); }
   [[nodiscard]] const FileRun* run() const {
     return piece_ < pieces_.size() ? std::get_if<FileRun>(&pieces_[piece_]) : nullptr;
   }
@@ -72,7 +72,7 @@ class ChainWalk {
     piece_ = piece;
     views_ = piece < pieces_.size() ? BufferChain::views_of(pieces_[piece]) : std::span<const Bytes>{};
   }
-  const std::vector<BufferChain::Piece>& pieces_;
+  std::span<const BufferChain::Piece> pieces_;
   std::size_t piece_ = 0;
   std::span<const Bytes> views_;  // of the piece, those not taken
   std::size_t taken_ = 0;         // of the first of them
@@ -83,8 +83,8 @@ bool operator==(const BufferChain& a, const BufferChain& b) {
   if (a.size() != b.size()) {
     return false;
   }
-  ChainWalk left{a.pieces_};
-  ChainWalk right{b.pieces_};
+  ChainWalk left{a.pieces()};
+  ChainWalk right{b.pieces()};
   for (;;) {
     if (left.run() != nullptr || right.run() != nullptr) {
       if (left.run() == nullptr || right.run() == nullptr || !same_run(*left.run(), *right.run())) {

@@ -29,25 +29,36 @@ inline std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// The other byte order (C++23's std::byteswap).
+template <class Int>
+constexpr Int swap_bytes(Int value) {
+  if constexpr (sizeof(Int) == 2) {
+    return static_cast<Int>(__builtin_bswap16(static_cast<std::uint16_t>(value)));
+  } else if constexpr (sizeof(Int) == 4) {
+    return static_cast<Int>(__builtin_bswap32(static_cast<std::uint32_t>(value)));
+  } else if constexpr (sizeof(Int) == 8) {
+    return static_cast<Int>(__builtin_bswap64(static_cast<std::uint64_t>(value)));
+  } else {
+    static_assert(sizeof(Int) == 1);
+    return value;
+  }
+}
+
 // Integers at a position of a buffer. The caller has checked the bounds: a short buffer is a bug of ours.
 template <class Int>
 Int load_be(Bytes bytes, std::size_t at) {
+  static_assert(std::endian::native == std::endian::little);
   WEIR_DCHECK(at + sizeof(Int) <= bytes.size());
-  std::make_unsigned_t<Int> value = 0;
-  for (std::size_t i = 0; i < sizeof(Int); ++i) {
-    value = static_cast<std::make_unsigned_t<Int>>((value << (sizeof(Int) > 1 ? 8U : 0U)) |
-                                                   std::to_integer<std::uint8_t>(bytes[at + i]));
-  }
-  return static_cast<Int>(value);
+  Int value;
+  std::memcpy(&value, bytes.data() + at, sizeof(Int));
+  return swap_bytes(value);
 }
 template <class Int>
 void store_be(MutableBytes bytes, std::size_t at, Int value) {
+  static_assert(std::endian::native == std::endian::little);
   WEIR_DCHECK(at + sizeof(Int) <= bytes.size());
-  auto rest = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<Int>>(value));
-  for (std::size_t i = sizeof(Int); i-- > 0;) {
-    bytes[at + i] = static_cast<std::byte>(rest & 0xffU);
-    rest >>= 8U;
-  }
+  const auto swapped = swap_bytes(value);
+  std::memcpy(bytes.data() + at, &swapped, sizeof(Int));
 }
 template <class Int>
 Int load_le(Bytes bytes, std::size_t at) {
@@ -153,12 +164,17 @@ class BufferChain {
     pieces_.emplace_back(std::move(gathered));
   }
   void append(BufferChain other) {
+    if (empty()) {
+      *this = std::move(other);
+      return;
+    }
     size_ += other.size_;
+    pieces_.reserve(std::max(pieces_.capacity(), pieces_.size() + other.pieces_.size()));
     for (auto& piece : other.pieces_) {
       pieces_.push_back(std::move(piece));
     }
   }
-  [[nodiscard]] const std::vector<Piece>& pieces() const { return pieces_; }
+  [[nodiscard]] std::span<const Piece> pieces() const { return pieces_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] bool is_memory() const;  // no file run is in it

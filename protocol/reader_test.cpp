@@ -106,7 +106,7 @@ TEST(Reader, RecordsShareTheFrameAndOutliveTheRequest) {
     kept = std::move(request->topic_data[0].partition_data[0].records);
     inside_frame = frame.view().data();
   }
-  const auto& piece = std::get<SharedBytes>(kept->pieces().at(0));
+  const auto& piece = std::get<SharedBytes>(kept->pieces().front());
   EXPECT_EQ(as_text(piece.view()), records);
   EXPECT_GT(piece.view().data(), inside_frame) << "not a copy";
 }

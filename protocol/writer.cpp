@@ -1,5 +1,6 @@
 #include "protocol/writer.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace weir::protocol {
@@ -31,16 +32,26 @@ void Writer::refuse(std::string_view field, Errc code) {
   }
 }
 
+void Writer::grow(std::size_t count) {
+  const auto room = std::max({kFirstSlab, 2 * slab_room_, slab_size_ + count});
+  auto larger = std::make_shared_for_overwrite<std::byte[]>(room);
+  if (slab_size_ > 0) {
+    std::memcpy(larger.get(), slab_.get(), slab_size_);
+  }
+  slab_ = std::move(larger);
+  slab_room_ = room;
+}
+
 void Writer::close_slab() {
-  if (slab_.empty()) {
+  if (slab_size_ == 0) {
     return;
   }
-  const auto slab = std::make_shared<std::vector<std::byte>>(std::move(slab_));
-  slab_ = {};
   if (framed_ && frame_size_ == nullptr) {
-    frame_size_ = slab->data();
+    frame_size_ = slab_.get();
   }
-  chain_.append(SharedBytes{Bytes{*slab}, slab});
+  const Bytes filled{slab_.get(), std::exchange(slab_size_, 0)};
+  chain_.append(SharedBytes{filled, std::exchange(slab_, nullptr)});
+  slab_room_ = 0;
 }
 
 BufferChain Writer::finish() {
@@ -60,10 +71,10 @@ BufferChain Writer::finish() {
 void Writer::write_uvarint(std::uint32_t value) {
   constexpr std::uint32_t kMore = 0x80;
   while (value >= kMore) {
-    slab_.push_back(static_cast<std::byte>((value & 0x7fU) | kMore));
+    extend(1).front() = static_cast<std::byte>((value & 0x7fU) | kMore);
     value >>= 7U;
   }
-  slab_.push_back(static_cast<std::byte>(value));
+  extend(1).front() = static_cast<std::byte>(value);
 }
 
 void Writer::write_chain(BufferChain chain) {
@@ -151,6 +162,12 @@ void Writer::write_records(const std::optional<BufferChain>& value, std::string_
 }
 
 void Writer::write_tags(const std::vector<UnknownTag>& unknown) {
+  if (unknown.empty()) {  // nearly always
+    if (flexible_) {
+      write_uvarint(0);
+    }
+    return;
+  }
   TagWriter tags{*this, unknown};
   tags.finish();
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,7 +32,7 @@ class Writer {
   [[nodiscard]] Result<void> result() const;
   // The schema's name of the first field that could not be encoded; "" while there is none. For logs and tests.
   [[nodiscard]] std::string_view refused_field() const { return refused_field_; }
-  [[nodiscard]] std::size_t size() const { return chain_.size() + slab_.size(); }
+  [[nodiscard]] std::size_t size() const { return chain_.size() + slab_size_; }
   [[nodiscard]] bool flexible() const { return flexible_; }
   void set_flexible(bool flexible) { flexible_ = flexible; }  // called by generated code only
   // A value that the version cannot carry: the whole encoding fails with invalid_argument.
@@ -62,7 +63,11 @@ class Writer {
   void write_float64(double value) { write_number(std::bit_cast<std::int64_t>(value)); }
   void write_uuid(const Uuid& value) { write_raw(value.bytes); }
   void write_uvarint(std::uint32_t value);
-  void write_raw(Bytes bytes) { slab_.insert(slab_.end(), bytes.begin(), bytes.end()); }
+  void write_raw(Bytes bytes) {
+    if (!bytes.empty()) {
+      std::memcpy(extend(bytes.size()).data(), bytes.data(), bytes.size());
+    }
+  }
   // Appends by reference; `chain` keeps its memory and files alive.
   void write_chain(BufferChain chain);
 
@@ -107,12 +112,21 @@ class Writer {
 
  private:
   static constexpr std::size_t kCopyBelow = 256;  // a gathered write costs more per piece than copying this little
+  static constexpr std::size_t kFirstSlab = 256;  // holds most answers
 
+  // The next `count` bytes of the slab, to be filled at once.
+  MutableBytes extend(std::size_t count) {
+    if (slab_room_ - slab_size_ < count) {
+      grow(count);
+    }
+    const MutableBytes fresh{slab_.get() + slab_size_, count};
+    slab_size_ += count;
+    return fresh;
+  }
+  void grow(std::size_t count);
   template <class Int>
   void write_number(Int value) {
-    const auto at = slab_.size();
-    slab_.resize(at + sizeof(Int));
-    store_be(slab_, at, value);
+    store_be(extend(sizeof(Int)), 0, value);
   }
   template <class T>
   void write_value(const T& value) {
@@ -129,7 +143,9 @@ class Writer {
   void write_null(std::string_view field, bool nullable, bool short_form);
   void close_slab();
 
-  std::vector<std::byte> slab_;
+  std::shared_ptr<std::byte[]> slab_;
+  std::size_t slab_size_ = 0;
+  std::size_t slab_room_ = 0;
   BufferChain chain_;
   std::byte* frame_size_ = nullptr;  // inside the first slab once that is closed
   bool framed_ = false;
