@@ -44,7 +44,7 @@ void IoThread::post(Task task) {
       return;
     }
     posted_.push_back(std::move(task));
-    wake = std::exchange(sleeping_, false);
+    wake = sleeping_.exchange(false, std::memory_order_relaxed);
   }
   if (wake) {
     const std::uint64_t one = 1;
@@ -57,10 +57,7 @@ void IoThread::stop() {
     return;
   }
   WEIR_CHECK(!is_current());
-  {
-    const std::lock_guard guard{mutex_};
-    stopping_ = true;
-  }
+  stopping_.store(true, std::memory_order_release);
   post([] {});  // wakes it
   thread_.join();
 }
@@ -87,16 +84,19 @@ void IoThread::unwatch(int descriptor) {
   }
 }
 
+// Also what these post, once: a turn ends with what its tasks leave for its end, and the kernel is asked after that.
 void IoThread::run_posted() {
-  {
-    const std::lock_guard guard{mutex_};
-    batch_.swap(posted_);
+  for (int round = 0; round < 2; ++round) {
+    {
+      const std::lock_guard guard{mutex_};
+      batch_.swap(posted_);
+    }
+    for (auto& task : batch_) {
+      task();
+      task = {};
+    }
+    batch_.clear();
   }
-  for (auto& task : batch_) {
-    task();
-    task = {};
-  }
-  batch_.clear();
 }
 
 int IoThread::timeout_ms() {
@@ -113,7 +113,7 @@ int IoThread::timeout_ms() {
       timeout = 0;
     }
   }
-  sleeping_ = timeout != 0;
+  sleeping_.store(timeout != 0, std::memory_order_relaxed);
   return static_cast<int>(timeout);
 }
 
@@ -122,10 +122,8 @@ void IoThread::wait_and_dispatch() {
   const auto timeout = timeout_ms();
   const auto count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), timeout);
   WEIR_CHECK(count >= 0 || errno == EINTR);
-  if (timeout != 0) {
-    const std::lock_guard guard{mutex_};
-    sleeping_ = false;
-  }
+  // Without the lock: what somebody posts from here on is found by run_posted(), woken for or not.
+  sleeping_.store(false, std::memory_order_relaxed);
   for (int i = 0; i < count; ++i) {
     const auto& event = events[static_cast<std::size_t>(i)];
     // An earlier event may have unwatched this descriptor, or a new connection may have its number: then the readiness
@@ -139,6 +137,12 @@ void IoThread::wait_and_dispatch() {
   }
 }
 
+bool IoThread::has_ended() {
+  const std::lock_guard guard{mutex_};
+  stopped_ = posted_.empty();
+  return stopped_;
+}
+
 void IoThread::run() {
   id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   while (true) {
@@ -146,12 +150,8 @@ void IoThread::run() {
     if (timers_.next_deadline()) {
       timers_.advance(clock_.monotonic_ms());
     }
-    {
-      const std::lock_guard guard{mutex_};
-      if (stopping_ && posted_.empty()) {
-        stopped_ = true;
-        return;
-      }
+    if (stopping_.load(std::memory_order_acquire) && has_ended()) {
+      return;
     }
     wait_and_dispatch();
   }

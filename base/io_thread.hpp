@@ -48,6 +48,7 @@ class IoThread final : public IoLoop {
   void run_posted();
   void wait_and_dispatch();
   [[nodiscard]] int timeout_ms();
+  bool has_ended();
 
   const Clock& clock_;
   int epoll_ = -1;
@@ -58,8 +59,8 @@ class IoThread final : public IoLoop {
 
   std::mutex mutex_;
   std::vector<Task> posted_;
-  bool sleeping_ = false;
-  bool stopping_ = false;
+  std::atomic<bool> sleeping_{false};  // set under mutex_ with nothing posted; who posts and clears it wakes the loop
+  std::atomic<bool> stopping_{false};
   bool stopped_ = false;
 
   std::atomic<std::thread::id> id_;

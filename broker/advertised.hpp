@@ -9,7 +9,7 @@ namespace weir::broker {
 
 inline Endpoint advertised_endpoint(const RequestContext& context) {
   const auto& told = context.services.config.told_listeners();
-  return told.empty() ? context.local_endpoint : told.front().endpoint;
+  return told.empty() ? context.endpoints->local : told.front().endpoint;
 }
 
 // What authorized-operations fields say without an authorizer: every operation that the resource has, as bits.

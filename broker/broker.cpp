@@ -1,6 +1,7 @@
 #include "broker/broker.hpp"
 
 #include "base/logging.hpp"
+#include "broker/gathered_appends.hpp"
 #include "broker/group_lag.hpp"
 #include "broker/group_service.hpp"
 #include "coordinator/metadata/producer_ids.hpp"
@@ -98,6 +99,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
   }
   log_ = std::move(*opened);
   metrics_.log_damaged_entries.add(static_cast<std::uint64_t>(log_->statistics().recovery_damaged_ranges));
+  appends_ = std::make_unique<GatheredAppends>(*log_, runtime_.io);
   groups_ = std::make_unique<GroupService>(config_, runtime_, *controller_, *log_, metrics_);
   lag_ = std::make_unique<GroupLag>(runtime_, *controller_, *log_, *groups_);
   controller_->add_listener(*this);
@@ -109,6 +111,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
                                                   .controller = *controller_,
                                                   .producer_ids = *producer_ids_,
                                                   .log = *log_,
+                                                  .appends = *appends_,
                                                   .waiters = waiters_,
                                                   .fetch_sessions = fetch_sessions_,
                                                   .memory = memory_,

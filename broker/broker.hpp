@@ -61,6 +61,7 @@ class Broker final : public metadata::MetadataListener {
   std::unique_ptr<metadata::Controller> controller_;
   std::unique_ptr<metadata::ProducerIdSource> producer_ids_;
   std::unique_ptr<log::CommitLog> log_;
+  std::unique_ptr<GatheredAppends> appends_;
   std::unique_ptr<GroupService> groups_;
   std::unique_ptr<GroupLag> lag_;
   std::unique_ptr<Services> services_;

@@ -14,6 +14,7 @@ Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream>
     : services_(services),
       loop_(loop),
       stream_(std::move(stream)),
+      endpoints_(std::make_shared<const Endpoints>(stream_->local_endpoint(), stream_->remote_endpoint())),
       on_closed_(std::move(on_closed)),
       reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
 
@@ -79,7 +80,7 @@ void Connection::arm_progress_timer() {
       return self->arm_progress_timer();
     }
     WEIR_LOG(warn, "closing {}: a frame of {} bytes did not arrive within {} s while others wait for request memory",
-             to_string(self->stream_->remote_endpoint()), self->granted_bytes_, kLargeFrameDeadline / 1000);
+             to_string(self->endpoints_->remote), self->granted_bytes_, kLargeFrameDeadline / 1000);
     self->close();
   });
 }
@@ -144,7 +145,7 @@ void Connection::take_frames() {
       auto next = reader_.next();
       if (!next) {
         WEIR_LOG(debug, "closing {}: frame size {} is not between 1 and socket.request.max.bytes",
-                 to_string(stream_->remote_endpoint()), next.error().detail);
+                 to_string(endpoints_->remote), next.error().detail);
         close();
         break;
       }
@@ -183,8 +184,7 @@ bool Connection::hand_over(SharedBytes frame) {
   slots_.push_back({.api_key = *peek_api_key(frame.view()),
                     .taken_ns = services_.runtime.clock.monotonic_ns(),
                     .memory = std::exchange(granted_bytes_, 0)});
-  const auto outcome = dispatch(services_, loop_, std::move(frame), stream_->local_endpoint(),
-                                stream_->remote_endpoint(), shared_from_this(), slot);
+  const auto outcome = dispatch(services_, loop_, std::move(frame), endpoints_, shared_from_this(), slot);
   if (outcome == Dispatched::close) {
     close();
   }
@@ -206,7 +206,21 @@ void Connection::answer(std::uint64_t slot, protocol::ResponseFrame frame) {
     services_.metrics.errors.add(code);
   }
   services_.memory.release(std::exchange(answered.memory, 0));
-  flush();
+  flush_later();
+}
+
+// Several requests of a connection are often answered in one turn of its loop: their answers leave together.
+void Connection::flush_later() {
+  if (std::exchange(flush_posted_, true)) {
+    return;
+  }
+  loop_.post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->closed_) {
+      self->flush_posted_ = false;
+      self->flush();
+    }
+  });
 }
 
 void Connection::hold(std::uint64_t slot, bool held) {
@@ -219,8 +233,15 @@ void Connection::hold(std::uint64_t slot, bool held) {
   }
 }
 
-// Everything that is ready at the front goes out in one write.
 void Connection::flush() {
+  send_ready();
+  if (!closed_) {
+    take_frames();
+  }
+}
+
+// Everything that is ready at the front goes out in one write.
+void Connection::send_ready() {
   if (writing_) {
     return;
   }
@@ -245,15 +266,13 @@ void Connection::flush() {
       self->flush();
     });
   }
-  if (!closed_) {
-    take_frames();
-  }
 }
 
 void Connection::close() {
   if (closed_) {
     return;
   }
+  send_ready();  // what was answered before the reason to close
   closed_ = true;
   const auto self = shared_from_this();
   if (idle_timer_ != 0) {

@@ -48,6 +48,8 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   bool hand_over(SharedBytes frame);  // false: the connection has closed
   [[nodiscard]] bool may_take(std::int16_t api_key) const;
   bool acquire(std::size_t bytes);  // false: waits, take_frames() runs again when granted
+  void flush_later();
+  void send_ready();
   void flush();
   void return_all_memory();
   void arm_idle_timer();
@@ -56,6 +58,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   Services& services_;
   IoLoop& loop_;
   std::unique_ptr<Stream> stream_;
+  const std::shared_ptr<const Endpoints> endpoints_;
   OnClosed on_closed_;
   protocol::FrameReader reader_;
   std::optional<SharedBytes> pending_frame_;  // read, but not yet its turn
@@ -63,6 +66,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   std::uint64_t first_slot_ = 0;
   bool reading_ = false;
   bool writing_ = false;
+  bool flush_posted_ = false;
   bool waiting_for_memory_ = false;
   std::size_t granted_bytes_ = 0;  // taken from the budget for the frame that is on its way in or next in turn
   Millis last_activity_ms_ = 0;

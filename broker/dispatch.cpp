@@ -30,19 +30,19 @@ std::optional<std::int16_t> peek_api_key(Bytes frame) {
   return load_be<std::int16_t>(frame, 0);
 }
 
-Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, const Endpoint& local, const Endpoint& remote,
+Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::shared_ptr<const Endpoints> endpoints,
                     const std::shared_ptr<ReplySink>& sink, std::uint64_t slot) {
   auto header = protocol::parse_request(frame);
   if (!header) {
-    return refuse(remote, "not a request header", header.error().detail);
+    return refuse(endpoints->remote, "not a request header", header.error().detail);
   }
   const auto* api = find_served(header->api_key);
   if (api == nullptr) {
-    return refuse(remote, "API key is not served", header->api_key);
+    return refuse(endpoints->remote, "API key is not served", header->api_key);
   }
   const bool known_version = header->version >= api->version_min && header->version <= api->version_max;
   if (!known_version && header->api_key != kApiVersionsKey) {
-    return refuse(remote, "API version is not served", header->version);
+    return refuse(endpoints->remote, "API version is not served", header->version);
   }
   services.metrics.requests.add(api->key);
   RequestContext context{.services = services,
@@ -52,8 +52,7 @@ Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, const E
                          .correlation_id = header->correlation_id,
                          .client_id = header->client_id ? std::optional{header->client_id->str()} : std::nullopt,
                          .frame = std::move(frame),
-                         .local_endpoint = local,
-                         .remote_endpoint = remote,
+                         .endpoints = std::move(endpoints),
                          .received_ns = services.runtime.clock.monotonic_ns()};
   try {
     api->handler(std::move(context), std::move(header->body), sink, slot);

@@ -32,7 +32,7 @@ std::optional<std::int16_t> peek_api_key(Bytes frame);
 
 // Parses the header and calls the handler, which answers through `sink` at `slot` now or later. `close`: the header,
 // key, version or body is not one that we serve (the reason is logged at debug with the peer's address).
-Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, const Endpoint& local, const Endpoint& remote,
+Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::shared_ptr<const Endpoints> endpoints,
                     const std::shared_ptr<ReplySink>& sink, std::uint64_t slot);
 
 }  // namespace weir::broker

@@ -16,6 +16,12 @@ namespace weir::broker {
 
 struct Services;
 
+// Of one connection.
+struct Endpoints {
+  Endpoint local;  // the address the client came in on
+  Endpoint remote;
+};
+
 struct RequestContext {
   Services& services;
   IoLoop& loop;
@@ -23,9 +29,8 @@ struct RequestContext {
   std::int16_t api_version;
   std::int32_t correlation_id;
   std::optional<std::string> client_id;
-  SharedBytes frame;        // what the request's strings and records are views into
-  Endpoint local_endpoint;  // the address the client came in on
-  Endpoint remote_endpoint;
+  SharedBytes frame;  // what the request's strings and records are views into
+  std::shared_ptr<const Endpoints> endpoints;
   std::int64_t received_ns;  // monotonic
 };
 

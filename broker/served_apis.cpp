@@ -52,8 +52,8 @@ Result<void> decode_known(protocol::Reader& body, std::int16_t version, Request&
 template <class Request, class Response>
 void take(RequestContext context, const Result<void>& decoded, Request request, Reply<Response> reply) {
   if (!decoded) {
-    WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.remote_endpoint), Request::kName,
-             context.api_version, to_string(decoded.error()));
+    WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.endpoints->remote),
+             Request::kName, context.api_version, to_string(decoded.error()));
     return reply.close();
   }
   handle(std::move(context), std::move(request), std::move(reply));

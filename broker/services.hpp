@@ -19,6 +19,7 @@ class ProducerIdSource;
 
 namespace weir::broker {
 
+class GatheredAppends;
 class GroupLag;
 class GroupService;
 
@@ -31,6 +32,7 @@ struct Services {
   metadata::Controller& controller;
   metadata::ProducerIdSource& producer_ids;
   log::CommitLog& log;
+  GatheredAppends& appends;
   WaiterHub& waiters;
   FetchSessions& fetch_sessions;
   RequestMemory& memory;

@@ -39,7 +39,7 @@ void Appender::push(Append request) {
   bring();
 }
 
-void Appender::push(std::vector<Append> requests) {
+void Appender::push(std::span<Append> requests) {
   {
     const std::scoped_lock lock(queue_mutex_);
     for (auto& request : requests) {
@@ -388,8 +388,10 @@ void Appender::close_group(bool pad) {
   }
   group_.to = image_.tail();
   group_.delta = std::move(due_delta_);
+  const auto items_like_last = group_.items.size();
   closed_.push_back(std::move(group_));
   group_ = {};
+  group_.items.reserve(items_like_last);
   group_has_bytes_ = false;
 }
 

@@ -64,7 +64,7 @@ class Appender {
   // Any thread.
   using Control = UniqueFunction<bool(Appender&)>;  // runs in the log role; false: no room now, ask again later
   void push(Append request);
-  void push(std::vector<Append> requests);
+  void push(std::span<Append> requests);
   void push_as_follower(Append request);
   void push_control(Control control);
   // Reserves a memory partition's offsets below `end`, as durable as a commit; `done` says why not (disk_full and

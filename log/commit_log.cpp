@@ -54,8 +54,8 @@ void CommitLog::append(Append request) {
   engine_->append(std::move(request));
 }
 
-void CommitLog::append(std::vector<Append> requests) {
-  engine_->append(std::move(requests));
+void CommitLog::append(std::span<Append> requests) {
+  engine_->append(requests);
 }
 
 void CommitLog::append_as_follower(Append request) {

@@ -155,8 +155,8 @@ class CommitLog {
   [[nodiscard]] std::vector<std::shared_ptr<Partition>> partitions() const;
 
   void append(Append request);
-  // Several at once, in this order, one queue operation: a produce request with many partitions.
-  void append(std::vector<Append> requests);
+  // Several at once, in this order, one queue operation. Moves from them, and may change their places.
+  void append(std::span<Append> requests);
 
   // Replicated partitions (PartitionRules::replicated); others are `unsupported`. The three calls take effect in the
   // order in which they are made, except that a truncation waits for its `done`: until then no append may be made.

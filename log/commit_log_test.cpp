@@ -107,7 +107,7 @@ TEST(CommitLog, ManyThatWaitShareOneSync) {
     replies.push_back(std::make_shared<std::optional<AppendOutcome>>());
     requests.push_back(test.request(partition, {.values = {text_of(i)}}, Acks::all, replies.back()));
   }
-  test.log->append(std::move(requests));
+  test.log->append(requests);
   test.queue.run_until_idle();
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ((*replies[static_cast<std::size_t>(i)])->base_offset, Offset{i});

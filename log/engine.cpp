@@ -276,16 +276,14 @@ void CommitLog::Engine::append(Append request) {
   }
 }
 
-void CommitLog::Engine::append(std::vector<Append> requests) {
-  const auto first = std::stable_partition(requests.begin(), requests.end(), [](const Append& request) {
-    return !static_cast<const LogPartition&>(*request.partition).memory;
-  });
-  if (first != requests.end()) {
-    memory_.append({std::make_move_iterator(first), std::make_move_iterator(requests.end())});
-    requests.erase(first, requests.end());
+void CommitLog::Engine::append(std::span<Append> requests) {
+  const auto in_memory = std::ranges::stable_partition(
+      requests, [](const Append& request) { return !static_cast<const LogPartition&>(*request.partition).memory; });
+  if (!in_memory.empty()) {
+    memory_.append(std::span{in_memory.begin(), in_memory.end()});
   }
-  if (!requests.empty()) {
-    appender_.push(std::move(requests));
+  if (const auto for_log = requests.first(requests.size() - in_memory.size()); !for_log.empty()) {
+    appender_.push(for_log);
   }
 }
 

@@ -45,7 +45,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void run_retention(Task done);
 
   void append(Append request);
-  void append(std::vector<Append> requests);
+  void append(std::span<Append> requests);
   void append_as_follower(Append request);
   [[nodiscard]] const MemoryTopics& memory() const { return memory_; }
   [[nodiscard]] const LogReader& reader() const { return reader_; }

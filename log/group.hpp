@@ -70,6 +70,7 @@ class Answers {
       }
     }
     lots_.push_back({answer.on, {}});
+    lots_.back().answers.reserve(kFewAnswers);
     lots_.back().answers.push_back(std::move(answer));
   }
   // One task per executor; then empty again.
@@ -85,6 +86,7 @@ class Answers {
   }
 
  private:
+  static constexpr std::size_t kFewAnswers = 8;
   struct Lot {
     Executor* on;
     std::vector<Answer> answers;

@@ -111,7 +111,7 @@ void MemoryTopics::append(Append request) {
   finish(round);
 }
 
-void MemoryTopics::append(std::vector<Append> requests) {
+void MemoryTopics::append(std::span<Append> requests) {
   Round round;
   for (auto& request : requests) {
     take(request, round);

@@ -49,7 +49,7 @@ class MemoryTopics {
   void close() { is_closed_.store(true, std::memory_order_release); }
 
   void append(Append request);
-  void append(std::vector<Append> requests);
+  void append(std::span<Append> requests);
   // The answer to reserve_offsets(): the end, or why not; then those who wait hear it.
   void granted(const std::shared_ptr<LogPartition>& partition, const Result<Offset>& end);
 

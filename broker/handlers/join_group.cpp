@@ -20,7 +20,7 @@ group::JoinRequest to_event(const RequestContext& context, const JoinGroupReques
   event.member_id = request.member_id.str();
   event.instance_id = string_of(request.group_instance_id);
   event.client_id = context.client_id.value_or("");
-  event.client_host = "/" + context.remote_endpoint.host;  // as Java prints an address
+  event.client_host = "/" + context.endpoints->remote.host;  // as Java prints an address
   event.session_timeout_ms = request.session_timeout_ms;
   event.rebalance_timeout_ms =
       context.api_version < kFirstWithRebalanceTimeout ? request.session_timeout_ms : request.rebalance_timeout_ms;

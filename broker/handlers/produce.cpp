@@ -3,6 +3,7 @@
 #include "protocol/gen/produce.hpp"
 
 #include "broker/error_map.hpp"
+#include "broker/gathered_appends.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "broker/partition_lookup.hpp"
 #include "broker/request_entries.hpp"
@@ -131,7 +132,7 @@ class Production : public std::enable_shared_from_this<Production> {
   void take_topic(const metadata::MetadataImage& image, std::size_t at) {
     auto& topic = request_.topic_data[at];
     auto& answers = response_.responses[at];
-    answers.name = topic.name;
+    answers.name = protocol::Text::borrow(topic.name.view());  // both end with this
     answers.topic_id = topic.topic_id;
     keep_last_of_each(topic.partition_data, &ProduceRequest::PartitionProduceData::index);
     answers.partition_responses.reserve(topic.partition_data.size());
@@ -235,9 +236,8 @@ class Production : public std::enable_shared_from_this<Production> {
       services_.metrics.produce_bytes.add(append.facts.size_bytes);
       services_.metrics.produce_records.add(static_cast<std::uint64_t>(append.facts.record_count));
     }
-    if (!appends_.empty()) {
-      services_.log.append(std::move(appends_));
-    }
+    services_.appends.append(context_.loop, appends_);
+    appends_.clear();
     answered();
   }
 

@@ -30,6 +30,8 @@ def run(context: Context):
         for name, data in _unanswerable().items():
             with context.test(f"closes_on_{name}"):
                 _closes(broker.port, data)
+        with context.test("what_came_before_a_bad_frame_is_answered"):
+            _answers_then_closes(broker.port)
         for name, (records, codes) in _lies().items():
             with context.test(f"refuses_{name}"):
                 _refuses(broker.port, records, codes)
@@ -112,6 +114,15 @@ def _closes(port: int, data: bytes):
         wire_to.send(data)
         require(wire_to.is_closed(), "the broker answered or kept the connection")
     _good(port)
+
+
+def _answers_then_closes(port: int):
+    """All in one packet: the broker meets the bad frame in the turn in which it answers the others."""
+    with Wire(port) as wire_to:
+        wire_to.send(wire.metadata(TOPIC) + wire.end_offset(TOPIC) + struct.pack(">i", 0))
+        wire_to.answer()
+        wire_to.answer()
+        require(wire_to.is_closed(), "the broker kept the connection")
 
 
 def _lies() -> dict[str, tuple[bytes, tuple[int, ...]]]:
