@@ -13,12 +13,14 @@ class LogMeter {
   // Without metrics nothing is counted.
   LogMeter(Metrics* metrics, const Clock& clock) : metrics_(metrics), clock_(clock) {}
 
-  Result<void> write_at(File& file, std::int64_t position, Bytes bytes) const {
+  Result<void> write_at(File& file, std::int64_t position, std::span<const Bytes> parts) const {
     if (metrics_ != nullptr) {
       metrics_->log_writes.add();
-      metrics_->log_written_bytes.add(bytes.size());
+      for (const auto& part : parts) {
+        metrics_->log_written_bytes.add(part.size());
+      }
     }
-    return file.write_at(position, {&bytes, 1});
+    return file.write_at(position, parts);
   }
   Result<void> sync(File& file, Caller caller = Caller::current()) const {
     const auto begin = clock_.monotonic_ns();

@@ -68,12 +68,12 @@ Result<void> Writer::write_group(Group& group) {
   ImageReader image{image_};
   pieces_.clear();
   WEIR_CHECK(image.hold(group.from, static_cast<std::size_t>(group.to - group.from), pieces_));
-  auto at = group.from - group.segment->start().value;
-  for (const auto& piece : pieces_) {  // one call a block: larger buffered calls are slower
-    const auto part = piece.view();
-    WEIR_TRY_VOID(meter_.write_at(group.segment->writing_file(), at.value, part));
-    at += std::ssize(part);
+  parts_.clear();
+  for (const auto& piece : pieces_) {
+    parts_.push_back(piece.view());
   }
+  const auto at = group.from - group.segment->start().value;
+  WEIR_TRY_VOID(meter_.write_at(group.segment->writing_file(), at.value, parts_));
   pieces_.clear();
   hooks_.wrote(group.to - group.from);
   return {};
