@@ -139,14 +139,18 @@ void Connection::take_frames() {
     return;
   }  // an answer given inside a handler comes back here: the outer turn goes on
   taking_ = true;
+  bool is_garbled = false;
   const auto self = shared_from_this();
   while (!closed_ && !waiting_for_memory_) {
     if (!pending_frame_) {
       auto next = reader_.next();
       if (!next) {
-        WEIR_LOG(debug, "closing {}: frame size {} is not between 1 and socket.request.max.bytes",
-                 to_string(endpoints_->remote), next.error().detail);
-        close();
+        is_garbled = true;
+        if (slots_.empty() && !writing_) {  // what came before it is answered first, as in Kafka
+          WEIR_LOG(debug, "closing {}: frame size {} is not between 1 and socket.request.max.bytes",
+                   to_string(endpoints_->remote), next.error().detail);
+          close();
+        }
         break;
       }
       if (!*next) {
@@ -173,7 +177,7 @@ void Connection::take_frames() {
     }
   }
   taking_ = false;
-  if (!closed_ && !waiting_for_memory_ && !pending_frame_) {
+  if (!closed_ && !waiting_for_memory_ && !pending_frame_ && !is_garbled) {
     read_more();
   }
 }
