@@ -3,7 +3,7 @@
 //
 // Its threads are SCHED_BATCH: they wake each other all the time, and one that is woken waits for its turn instead of
 // interrupting the one that has more to hand over. On two busy cores that takes a sixth of the CPU off each small
-// request (docs/BENCHMARKS.md); on idle cores it changes nothing.
+// request (docs/ARCHITECTURE.md, "Threads"); on idle cores it changes nothing.
 #pragma once
 
 #include <string>
