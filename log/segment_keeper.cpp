@@ -136,7 +136,20 @@ void SegmentKeeper::prepare() {
 }
 
 void SegmentKeeper::zero_ahead() {
-  add_job([this] { return zero_job(); });
+  if (is_zeroing_.exchange(true, std::memory_order_acq_rel)) {
+    return;  // the disk is slower than the asking
+  }
+  add_job([this] {
+    auto zeroed = zero_job();
+    is_zeroing_.store(false, std::memory_order_release);
+    return zeroed;
+  });
+}
+
+// A log that waits for its next segment looks idle too.
+bool SegmentKeeper::is_waited_for() {
+  const std::scoped_lock lock(jobs_mutex_);
+  return !jobs_.empty();
 }
 
 Result<void> SegmentKeeper::zero_job() {
@@ -145,7 +158,7 @@ Result<void> SegmentKeeper::zero_job() {
   if (zeros_.bytes().empty()) {
     zeros_ = AlignedBlock{kZeroPiece};
   }
-  for (int made = 0; made < kZeroPiecesMax && hooks_.is_log_idle(); ++made) {
+  for (int made = 0; made < kZeroPiecesMax && hooks_.is_log_idle() && !is_waited_for(); ++made) {
     bool is_more = false;
     for (const auto& segment : {open, next_}) {
       if (!is_more && segment && segment->is_direct() && segment->valid_end() == 0) {

@@ -10,6 +10,7 @@
 // again in a while, and those that make room (remove) go first.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -91,6 +92,7 @@ class SegmentKeeper {
   Result<void> delta_job(const SegmentSnapshot& snapshot);
   Result<void> remove_job(const std::vector<SegmentId>& segments);
   Result<void> zero_job();
+  bool is_waited_for();
   Result<void> mend_job();
 
   Disk& disk_;
@@ -111,7 +113,8 @@ class SegmentKeeper {
   std::optional<IndexDeltaWriter> deltas_;  // jobs: of the segment that is being filled
   SegmentId deltas_of_{0};
 
-  std::mutex jobs_mutex_;  // guards what follows
+  std::atomic<bool> is_zeroing_{false};  // a job that zeroes waits or runs
+  std::mutex jobs_mutex_;                // guards what follows
   std::deque<Job> jobs_;
   bool is_running_ = false;
   bool has_failed_ = false;
