@@ -1,4 +1,5 @@
-"""A fresh Kafka makes its coordinators at the first question; a case must not see that."""
+"""A fresh Kafka makes its coordinators at the first question, and a partition of its offsets topic shows a group that has no
+record (a refused JoinGroup makes one) only once anything was written there; a case must not see either."""
 
 import time
 
@@ -20,4 +21,8 @@ def warm_up(port: int, seconds: float = 60):
         if time.monotonic() > end:
             raise TimeoutError("the coordinators did not come up")
         time.sleep(0.05)
+    for group in groups:
+        connection.call("JoinGroup", 0, {"GroupId": group, "SessionTimeoutMs": 10_000, "MemberId": "", "ProtocolType": "consumer",
+                                         "Protocols": []})
+    connection.call("DeleteGroups", 0, {"GroupsNames": groups})  # this writes
     connection.close()
