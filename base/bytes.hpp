@@ -169,7 +169,6 @@ class BufferChain {
       return;
     }
     size_ += other.size_;
-    pieces_.reserve(std::max(pieces_.capacity(), pieces_.size() + other.pieces_.size()));
     for (auto& piece : other.pieces_) {
       pieces_.push_back(std::move(piece));
     }

@@ -5,11 +5,10 @@
 // append() belongs to the tasks of its loop. What must hold: a loop's appends reach the log in the order of the calls.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "base/executor.hpp"
+#include "broker/per_loop.hpp"
 #include "log/commit_log.hpp"
 
 namespace weir::broker {
@@ -17,7 +16,7 @@ namespace weir::broker {
 class GatheredAppends {
  public:
   // Both outlive it, and it outlives the loops' tasks.
-  GatheredAppends(log::CommitLog& log, const std::vector<IoLoop*>& loops);
+  GatheredAppends(log::CommitLog& log, const std::vector<IoLoop*>& loops) : log_(log), turns_(loops) {}
 
   // Moves from `requests`. With kBytesMax together they go at once: from there on the writer has enough to do.
   void append(const IoLoop& loop, std::span<log::Append> requests);
@@ -34,7 +33,7 @@ class GatheredAppends {
   void hand_over(Turn& turn);
 
   log::CommitLog& log_;
-  std::vector<std::unique_ptr<Turn>> turns_;
+  PerLoop<Turn> turns_;
 };
 
 }  // namespace weir::broker

@@ -4,11 +4,7 @@
 
 namespace weir::broker {
 
-Server::Server(Services& services) : services_(services) {
-  for (auto* loop : services.runtime.io) {
-    loops_.push_back(std::make_unique<LoopState>(LoopState{.loop = loop}));
-  }
-}
+Server::Server(Services& services) : services_(services), loops_(services.runtime.io) {}
 
 // After stop() nothing is left. Without it the world has ended (the simulator kills processes) and nobody is told.
 Server::~Server() = default;
@@ -22,14 +18,8 @@ Result<Endpoint> Server::listen(const Endpoint& at) {
   return listeners_.back()->bound();
 }
 
-Server::LoopState& Server::state_of(const IoLoop& loop) {
-  const auto found = std::ranges::find_if(loops_, [&](const auto& state) { return state->loop == &loop; });
-  WEIR_CHECK(found != loops_.end());
-  return **found;
-}
-
 void Server::accept(std::unique_ptr<Stream> stream, IoLoop& loop) {
-  auto& state = state_of(loop);
+  auto& state = loops_.of(loop);
   if (state.stopping) {
     return;
   }
@@ -46,7 +36,7 @@ void Server::accept(std::unique_ptr<Stream> stream, IoLoop& loop) {
       std::make_shared<Connection>(services_, loop, std::move(stream), [this, &state](Connection& closed) {
         // Destroyed in a later turn: a stream may be in the middle of a continuation that led here.
         auto node = state.connections.extract(&closed);
-        state.loop->post([this, connection = std::move(node.mapped())]() mutable {
+        state.loop.post([this, connection = std::move(node.mapped())]() mutable {
           connection.reset();
           open_.fetch_sub(1, std::memory_order_relaxed);
           services_.metrics.connections_open.add(-1);
@@ -68,17 +58,17 @@ void Server::stop(Task done) {
   listeners_.clear();
   const auto left = std::make_shared<std::atomic<std::size_t>>(loops_.size());
   const auto finished = std::make_shared<Task>(std::move(done));
-  for (auto& state : loops_) {
-    state->loop->post([this, state = state.get(), left, finished] {
-      close_all(*state);
+  loops_.for_each([&](LoopState& state) {
+    state.loop.post([this, &state, left, finished] {
+      close_all(state);
       // After the destructions that close_all has posted to this loop.
-      state->loop->post([this, left, finished] {
+      state.loop.post([this, left, finished] {
         if (left->fetch_sub(1) == 1) {
-          loops_.front()->loop->post([finished] { (*finished)(); });
+          services_.runtime.io.front()->post([finished] { (*finished)(); });
         }
       });
     });
-  }
+  });
 }
 
 }  // namespace weir::broker

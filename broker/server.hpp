@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/connection.hpp"
+#include "broker/per_loop.hpp"
 
 namespace weir::broker {
 
@@ -25,16 +26,16 @@ class Server {
 
  private:
   struct LoopState {
-    IoLoop* loop;
+    explicit LoopState(IoLoop& owner) : loop(owner) {}
+    IoLoop& loop;
     std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
     bool stopping = false;
   };
   void accept(std::unique_ptr<Stream> stream, IoLoop& loop);
-  LoopState& state_of(const IoLoop& loop);
   void close_all(LoopState& state);
 
   Services& services_;
-  std::vector<std::unique_ptr<LoopState>> loops_;
+  PerLoop<LoopState> loops_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::atomic<std::int64_t> open_{0};
 };

@@ -56,18 +56,6 @@ void FetchWaiters::advanced(std::span<const std::shared_ptr<log::Partition>> par
   }
 }
 
-WaiterHub::WaiterHub(const std::vector<IoLoop*>& loops) {
-  for (auto* loop : loops) {
-    mailboxes_.push_back(std::make_unique<Mailbox>(*loop));
-  }
-}
-
-FetchWaiters& WaiterHub::of(const IoLoop& loop) {
-  const auto found = std::ranges::find_if(mailboxes_, [&](const auto& box) { return &box->loop == &loop; });
-  WEIR_CHECK(found != mailboxes_.end());
-  return (*found)->waiters;
-}
-
 void WaiterHub::advanced(std::span<const std::shared_ptr<log::Partition>> partitions) {
   std::vector<std::shared_ptr<log::Partition>> awaited;
   for (const auto& partition : partitions) {
@@ -78,25 +66,25 @@ void WaiterHub::advanced(std::span<const std::shared_ptr<log::Partition>> partit
   if (awaited.empty()) {
     return;
   }
-  for (auto& box : mailboxes_) {
+  mailboxes_.for_each([&](Mailbox& box) {
     bool first = false;
     {
-      const std::lock_guard lock{box->mutex};
-      first = box->advanced.empty();
-      box->advanced.insert(box->advanced.end(), awaited.begin(), awaited.end());
+      const std::lock_guard lock{box.mutex};
+      first = box.advanced.empty();
+      box.advanced.insert(box.advanced.end(), awaited.begin(), awaited.end());
     }
     if (!first) {
-      continue;
+      return;
     }
-    box->loop.post([mailbox = box.get()] {
+    box.loop.post([&box] {
       std::vector<std::shared_ptr<log::Partition>> news;
       {
-        const std::lock_guard lock{mailbox->mutex};
-        news.swap(mailbox->advanced);
+        const std::lock_guard lock{box.mutex};
+        news.swap(box.advanced);
       }
-      mailbox->waiters.advanced(news);
+      box.waiters.advanced(news);
     });
-  }
+  });
 }
 
 }  // namespace weir::broker

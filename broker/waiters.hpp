@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/executor.hpp"
+#include "broker/per_loop.hpp"
 #include "log/commit_log.hpp"
 
 namespace weir::broker {
@@ -41,9 +41,9 @@ class FetchWaiters {
 
 class WaiterHub final : public log::VisibilityObserver {
  public:
-  explicit WaiterHub(const std::vector<IoLoop*>& loops);
+  explicit WaiterHub(const std::vector<IoLoop*>& loops) : mailboxes_(loops) {}
   void advanced(std::span<const std::shared_ptr<log::Partition>> partitions) override;
-  [[nodiscard]] FetchWaiters& of(const IoLoop& loop);
+  [[nodiscard]] FetchWaiters& of(const IoLoop& loop) const { return mailboxes_.of(loop).waiters; }
 
  private:
   struct Mailbox {
@@ -53,7 +53,7 @@ class WaiterHub final : public log::VisibilityObserver {
     std::mutex mutex;
     std::vector<std::shared_ptr<log::Partition>> advanced;  // under mutex; non-empty means a task is on its way
   };
-  std::vector<std::unique_ptr<Mailbox>> mailboxes_;
+  PerLoop<Mailbox> mailboxes_;
 };
 
 }  // namespace weir::broker

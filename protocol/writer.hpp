@@ -22,7 +22,7 @@ class Writer {
   Writer() = default;
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
-  Writer(Writer&&) noexcept = default;
+  Writer(Writer&&) noexcept = default;  // what was moved from may only end, or be assigned
   Writer& operator=(Writer&&) noexcept = default;
   ~Writer() = default;
   // Begins with the int32 size of a frame, which finish() fills in.
