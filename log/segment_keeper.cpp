@@ -146,8 +146,7 @@ void SegmentKeeper::zero_ahead() {
   });
 }
 
-// A log that waits for its next segment looks idle too.
-bool SegmentKeeper::is_waited_for() {
+bool SegmentKeeper::has_waiting_jobs() {
   const std::scoped_lock lock(jobs_mutex_);
   return !jobs_.empty();
 }
@@ -158,7 +157,8 @@ Result<void> SegmentKeeper::zero_job() {
   if (zeros_.bytes().empty()) {
     zeros_ = AlignedBlock{kZeroPiece};
   }
-  for (int made = 0; made < kZeroPiecesMax && hooks_.is_log_idle() && !is_waited_for(); ++made) {
+  // A log that waits for its next segment looks idle too.
+  for (int made = 0; made < kZeroPiecesMax && hooks_.is_log_idle() && !has_waiting_jobs(); ++made) {
     bool is_more = false;
     for (const auto& segment : {open, next_}) {
       if (!is_more && segment && segment->is_direct() && segment->valid_end() == 0) {

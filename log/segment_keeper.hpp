@@ -61,7 +61,8 @@ class SegmentKeeper {
 
   Result<std::shared_ptr<Segment>> prepare_now();
   void prepare();
-  // Direct mode: while the log is idle, writes zeros over what was never written of the open segment and the next one.
+  // Direct mode: while the log is idle and no other job waits, writes zeros over what was never written of the open
+  // segment and the next one. Nothing new if that is asked for already.
   void zero_ahead();
   // Writes the index file of a full or cut segment and opens it; its bytes are synced already. No manifest edit.
   Result<std::shared_ptr<const IndexFile>> write_index(const SegmentSnapshot& snapshot);
@@ -92,7 +93,7 @@ class SegmentKeeper {
   Result<void> delta_job(const SegmentSnapshot& snapshot);
   Result<void> remove_job(const std::vector<SegmentId>& segments);
   Result<void> zero_job();
-  bool is_waited_for();
+  [[nodiscard]] bool has_waiting_jobs();
   Result<void> mend_job();
 
   Disk& disk_;
