@@ -26,6 +26,9 @@ class File {
   virtual Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) = 0;
   // Fills `into` from `position`; fewer bytes only at the end of the file.
   virtual Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const = 0;
+  // A hint: these bytes are read soon, so the device may begin. False, and it is no use to tell more: the system reads
+  // ahead in this file by itself (it is not `jumping`), or cannot be told.
+  virtual bool will_need(std::int64_t /*position*/, std::int64_t /*size*/) const { return false; }
   // Everything written before is durable (fdatasync). After an error nothing is known: never retried by callers.
   virtual Result<void> sync(Caller caller = Caller::current()) = 0;
   virtual Result<void> truncate(std::int64_t size) = 0;
@@ -45,7 +48,7 @@ struct OpenOptions {
   bool create = false;     // make it if missing
   bool exclusive = false;  // with create: fail with already_exists if it is there
   bool direct = false;     // O_DIRECT: positions, sizes and memory are multiples of kDirectAlignment
-  bool jumping = false;    // reads jump: the kernel reads nothing that was not asked for
+  bool jumping = false;    // reads jump: the kernel reads nothing that was not asked for, or told by will_need()
   bool read_only = false;
 };
 

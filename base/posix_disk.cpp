@@ -72,8 +72,11 @@ Result<std::int64_t> volume_bytes(const std::string& path, bool free_only) {
 
 class PosixFile final : public File {
  public:
-  PosixFile(int descriptor, bool is_direct)
-      : descriptor_(descriptor), is_direct_(is_direct), call_max_(is_direct ? kDirectCallMax : kWriteCallMax) {}
+  PosixFile(int descriptor, const OpenOptions& options)
+      : descriptor_(descriptor),
+        is_direct_(options.direct),
+        is_jumping_(options.jumping),
+        call_max_(options.direct ? kDirectCallMax : kWriteCallMax) {}
 
   Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) override {
     std::array<iovec, kPartsMax> pieces;
@@ -133,6 +136,10 @@ class PosixFile final : public File {
     return got;
   }
 
+  bool will_need(std::int64_t position, std::int64_t size) const override {
+    return is_jumping_ && ::posix_fadvise(descriptor_.get(), position, size, POSIX_FADV_WILLNEED) == 0;
+  }
+
   Result<void> sync(Caller) override {
     return checked(retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }));
   }
@@ -186,6 +193,7 @@ class PosixFile final : public File {
  private:
   Descriptor descriptor_;
   const bool is_direct_;
+  const bool is_jumping_;
   const std::size_t call_max_;
 };
 
@@ -222,7 +230,7 @@ Result<std::shared_ptr<File>> PosixDisk::open(const std::string& path, OpenOptio
   if (options.jumping) {
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM));  // without it: only slower
   }
-  return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, options.direct));
+  return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, options));
 }
 
 Result<void> PosixDisk::rename(const std::string& from, const std::string& to) {

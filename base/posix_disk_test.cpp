@@ -43,6 +43,17 @@ TEST(PosixDisk, AGatheredWriteOverSeveralCallsReadsBackEqual) {
   EXPECT_TRUE(std::equal(whole.begin(), whole.end(), mapped.view().begin() + 5));
 }
 
+TEST(PosixDisk, OnlyAFileThatIsReadByJumpsIsToldWhatWillBeRead) {
+  TemporaryFolder folder;
+  PosixDisk disk;
+  const auto file = disk.open(folder.file("a"), {.create = true}).value();
+  const auto whole = random_bytes(100'000, 2);
+  const Bytes part{whole};
+  ASSERT_TRUE(file->write_at(0, {&part, 1}));
+  EXPECT_FALSE(file->will_need(0, 50'000));
+  EXPECT_TRUE(disk.open(folder.file("a"), {.jumping = true}).value()->will_need(0, 50'000));
+}
+
 TEST(PosixDisk, ReservedRoomDoesNotChangeTheSize) {
   TemporaryFolder folder;
   PosixDisk disk;

@@ -144,6 +144,77 @@ TEST_F(DirectLog, RemovedFilesAreWrittenAgainAndNothingOfTheirFormerLivesIsServe
   expect_numbers(start, 90);
 }
 
+class DirectLogReadAhead : public DirectLog {
+ protected:
+  struct Hint {
+    std::int64_t from;
+    std::int64_t to;
+  };
+  DirectLogReadAhead() {
+    test.options.segment_bytes = 64 << 20;  // all in one, which begins at 0
+    test.disk.set_hint_hook([this](const std::string&, std::int64_t position, std::int64_t size) {
+      EXPECT_LE(position + size, test.log->statistics().written.value);
+      hints.push_back({position, position + size});
+    });
+  }
+  void append_to(int partition, std::size_t size) {
+    ASSERT_FALSE(test.append_now(test.find(1, partition), {.values = {std::string(size, '.')}}).error);
+  }
+  // Bytes that were asked for, those that were asked for twice once.
+  std::int64_t asked() {
+    std::ranges::sort(hints, {}, &Hint::from);
+    std::int64_t total = 0;
+    std::int64_t end = 0;
+    for (const auto& hint : hints) {
+      total += std::max<std::int64_t>(0, hint.to - std::max(hint.from, end));
+      end = std::max(end, hint.to);
+    }
+    return total;
+  }
+  void read(int partition, std::size_t bytes_max) {
+    ASSERT_TRUE(test.read_all(*test.find(1, partition), std::nullopt, ReadFrom::may_block, bytes_max));
+  }
+  std::vector<Hint> hints;
+};
+
+TEST_F(DirectLogReadAhead, AReaderBehindTheImageAsksForAllItWillReadInFewStretches) {
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  test.create(1, 1);
+  for (int i = 0; i < 6'000; ++i) {
+    append_to(i % 3 == 0 ? 0 : 1, 2'000);
+  }
+  // One more is on its way to the disk, none of it is asked for (the hook looks).
+  test.append(test.find(1, 0), {.values = {"last"}});
+  read(0, 1 << 20);
+  EXPECT_GT(asked(), test.log->statistics().written.value - (4 << 20) - (2 << 20)) << "all but what the image has";
+  EXPECT_LT(std::ssize(hints), 20) << "of 2,000 batches";
+}
+
+TEST_F(DirectLogReadAhead, WhatLiesBetweenBatchesFarApartIsNotAskedFor) {
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  test.create(1, 1);
+  for (int i = 0; i < 40; ++i) {
+    append_to(0, 2'000);
+    append_to(1, 200'000);
+  }
+  read(0, 1 << 20);
+  EXPECT_GE(std::ssize(hints), 10) << "each by itself";
+  EXPECT_LT(asked(), 40 * 2'200);
+}
+
+TEST_F(DirectLogReadAhead, TheSystemReadsAheadByItselfWhereTheLogIsBuffered) {
+  test.options.io = IoMode::buffered;
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  for (int i = 0; i < 40; ++i) {
+    append_to(0, 200'000);
+  }
+  read(0, 1 << 20);
+  EXPECT_TRUE(hints.empty());
+}
+
 TEST_F(DirectLog, AFileSystemWithoutDirectWritesIsWrittenThroughThePageCache) {
   test.disk.set_fault_hook([](sim::DiskOperation operation, const std::string& path) -> std::optional<Error> {
     return operation == sim::DiskOperation::write && path.ends_with("direct-probe")

@@ -2,6 +2,7 @@
 
 #include "log/chain_builder.hpp"
 #include "log/entry.hpp"
+#include "log/read_ahead.hpp"
 #include "protocol/record.hpp"
 
 namespace weir::log {
@@ -109,6 +110,7 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
   ChainBuilder chain;
   ImageReader image{image_};
   CacheReader cache{cache_};
+  ReadAhead ahead{image_, limits.bytes_max};
   std::vector<SharedBytes> held;
   std::size_t total = 0;
   WEIR_TRY(bool found, cursor.seek(from));
@@ -136,6 +138,9 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
         break;
       }
       const bool is_run = entry.size >= kFileRunFrom && !limits.in_memory && cursor.segment()->file().handle() >= 0;
+      if (is_run || !cache.has(*cursor.segment(), entry.position)) {  // what was sent once may have left the page cache
+        WEIR_TRY_VOID(ahead.wants(cursor));
+      }
       WEIR_TRY(const bool is_whole,
                is_run ? append_run(partition, cursor, chain) : append_small(partition, cursor, cache, chain));
       if (!is_whole) {

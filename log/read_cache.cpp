@@ -94,6 +94,10 @@ bool CacheReader::stand_at(const Segment& segment, std::int64_t number) {
   return block_ != nullptr;
 }
 
+bool CacheReader::has(const Segment& segment, std::int64_t position) {
+  return stand_at(segment, block_of(position));
+}
+
 Result<Bytes> CacheReader::look(const Segment& segment, std::int64_t position, std::size_t size) {
   const auto number = block_of(position);
   const auto at = static_cast<std::size_t>(position % ReadCache::kBlockBytes);

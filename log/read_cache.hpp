@@ -86,6 +86,8 @@ class ReadCache {
 class CacheReader {
  public:
   explicit CacheReader(ReadCache& cache) : cache_(cache) {}
+  // Whether the block that `position` lies in is kept, as far as that is known without reading.
+  [[nodiscard]] bool has(const Segment& segment, std::int64_t position);
   // The bytes from `position` of the segment's file, where they lie in one block; empty: they do not, read() copies
   // them and checks anew. Valid until the next call.
   Result<Bytes> look(const Segment& segment, std::int64_t position, std::size_t size);

@@ -94,6 +94,7 @@ struct SimDisk::State {
   SimNames names;
   std::set<std::string> locked;
   FaultHook hook;
+  SimDisk::HintHook hint_hook;
   std::array<std::uint64_t, kDiskOperations> counts{};
   std::uint64_t changing = 0;
   std::uint64_t crash_at = 0;  // 0: not armed
@@ -161,6 +162,14 @@ class SimFile final : public File {
     const auto count = std::min(into.size(), content.size() - from);
     std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(from), count, into.begin());
     return count;
+  }
+
+  bool will_need(std::int64_t position, std::int64_t size) const override {
+    const std::lock_guard guard{state_->mutex};
+    if (options_.jumping && state_->hint_hook) {
+      state_->hint_hook(path_, position, size);
+    }
+    return options_.jumping;
   }
 
   Result<void> sync(Caller) override {
@@ -393,6 +402,11 @@ bool SimDisk::crashed() const {
 void SimDisk::set_fault_hook(FaultHook hook) {
   const std::lock_guard guard{state_->mutex};
   state_->hook = std::move(hook);
+}
+
+void SimDisk::set_hint_hook(HintHook hook) {
+  const std::lock_guard guard{state_->mutex};
+  state_->hint_hook = std::move(hook);
 }
 
 void SimDisk::set_capacity(std::int64_t bytes) {

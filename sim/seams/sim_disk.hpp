@@ -66,6 +66,9 @@ class SimDisk final : public Disk {
   // later syncs do not bring it back, as in Linux.
   using FaultHook = std::function<std::optional<Error>(DiskOperation, const std::string& path)>;
   void set_fault_hook(FaultHook hook);
+  // Told of each File::will_need() of a file that was opened `jumping`.
+  using HintHook = std::function<void(const std::string& path, std::int64_t position, std::int64_t size)>;
+  void set_hint_hook(HintHook hook);
   // All files together: past it writes, allocations and creates answer disk_full.
   void set_capacity(std::int64_t bytes);
 
