@@ -139,60 +139,67 @@ void Connection::take_frames() {
     return;
   }  // an answer given inside a handler comes back here: the outer turn goes on
   taking_ = true;
-  bool is_garbled = false;
   const auto self = shared_from_this();
-  while (!closed_ && !waiting_for_memory_) {
-    if (!pending_frame_) {
-      auto next = reader_.next();
-      if (!next) {
-        is_garbled = true;
-        if (slots_.empty() && !writing_) {  // what came before it is answered first, as in Kafka
-          WEIR_LOG(debug, "closing {}: frame size {} is not between 1 and socket.request.max.bytes",
-                   to_string(endpoints_->remote), next.error().detail);
-          close();
-        }
-        break;
-      }
-      if (!*next) {
-        break;
-      }
-      pending_frame_ = std::move(**next);
-      if (progress_timer_ != 0) {
-        loop_.timers().cancel(std::exchange(progress_timer_, 0));
-      }
-    }
-    const auto api_key = peek_api_key(pending_frame_->view());
-    if (!api_key) {
-      close();
-      break;
-    }
-    if (!may_take(*api_key)) {
-      break;
-    }
-    if (granted_bytes_ == 0 && !acquire(pending_frame_->size())) {
-      break;
-    }
-    if (!hand_over(std::move(*pending_frame_))) {
-      break;
-    }
+  while (!closed_ && !ending_ && !waiting_for_memory_ && take_pending()) {
   }
   taking_ = false;
-  if (!closed_ && !waiting_for_memory_ && !pending_frame_ && !is_garbled) {
+  if (!closed_ && !ending_ && !waiting_for_memory_ && !pending_frame_) {
     read_more();
   }
 }
 
-bool Connection::hand_over(SharedBytes frame) {
+bool Connection::take_pending() {
+  if (!pending_frame_) {
+    auto next = reader_.next();
+    if (!next) {
+      refuse_next("frame size is not between 1 and socket.request.max.bytes", next.error().detail);
+      return false;
+    }
+    if (!*next) {
+      return false;
+    }
+    pending_frame_ = std::move(**next);
+    if (progress_timer_ != 0) {
+      loop_.timers().cancel(std::exchange(progress_timer_, 0));
+    }
+  }
+  const auto api_key = peek_api_key(pending_frame_->view());
+  if (!api_key) {
+    refuse_next("a frame without a header, of this many bytes", std::ssize(pending_frame_->view()));
+    return false;
+  }
+  if (!may_take(*api_key) || (granted_bytes_ == 0 && !acquire(pending_frame_->size()))) {
+    return false;
+  }
+  hand_over(std::move(*pending_frame_));
+  return true;
+}
+
+void Connection::hand_over(SharedBytes frame) {
   pending_frame_.reset();
   const auto slot = first_slot_ + slots_.size();
   slots_.push_back({.api_key = *peek_api_key(frame.view()),
                     .taken_ns = services_.runtime.clock.monotonic_ns(),
                     .memory = std::exchange(granted_bytes_, 0)});
   const auto outcome = dispatch(services_, loop_, std::move(frame), endpoints_, shared_from_this(), slot);
-  if (outcome == Dispatched::close) {
-    close();
+  if (outcome == Dispatched::refused) {
+    refuse(slot);
   }
-  return !closed_;
+}
+
+void Connection::refuse_next(std::string_view why, std::int64_t detail) {
+  WEIR_LOG(debug, "closing {}: {} ({})", to_string(endpoints_->remote), why, detail);
+  slots_.emplace_back();
+  refuse(first_slot_ + slots_.size() - 1);
+}
+
+void Connection::refuse(std::uint64_t slot) {
+  if (closed_ || slot < first_slot_ || slot - first_slot_ >= slots_.size()) {
+    return;
+  }
+  slots_[slot - first_slot_].refused = true;
+  ending_ = true;
+  flush_later();
 }
 
 void Connection::answer(std::uint64_t slot, protocol::ResponseFrame frame) {
@@ -239,9 +246,10 @@ void Connection::hold(std::uint64_t slot, bool held) {
 
 void Connection::flush() {
   send_ready();
-  if (!closed_) {
-    take_frames();
+  if (!writing_ && !slots_.empty() && slots_.front().refused) {
+    return close();
   }
+  take_frames();
 }
 
 // Everything that is ready at the front goes out in one write.
@@ -250,7 +258,7 @@ void Connection::send_ready() {
     return;
   }
   BufferChain out;
-  while (!slots_.empty() && slots_.front().ready) {
+  while (!slots_.empty() && slots_.front().ready && !slots_.front().refused) {
     out.append(std::move(slots_.front().frame));
     slots_.pop_front();
     ++first_slot_;

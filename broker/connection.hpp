@@ -2,11 +2,14 @@
 // requests. Owned by the server's set of its loop; everything runs on that loop. Handlers see it as a weak ReplySink.
 //
 // Order: a request is taken up when all before it are answered; only Produce may follow Produce while the first is not
-// answered, so that group commit sees them together (Kafka's clients rely on no more). Back-pressure: with kPipelineMax
-// requests unanswered, or without request memory, the socket is not read.
+// answered, so that group commit sees them together (Kafka's clients rely on no more). Answers that become ready in one
+// turn of the loop leave in one write, at its end or before a close. What cannot be answered (a frame whose size cannot
+// be true, a key or version that is not served, a body that does not decode) closes the connection once what came
+// before it is answered. Back-pressure: with kPipelineMax requests unanswered, or without
+// request memory, the socket is not read.
 //
-// States: reading -> (memory wait) -> handing over -> answering; closing from any of them: the stream is closed, the
-// sink is dead to handlers, memory is returned, and the server forgets the connection.
+// States: reading -> (memory wait) -> handing over -> answering -> (ending); closing from any of them: the stream is
+// closed, the sink is dead to handlers, memory is returned, and the server forgets the connection.
 #pragma once
 
 #include <deque>
@@ -28,15 +31,17 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
 
   void start();
   void answer(std::uint64_t slot, protocol::ResponseFrame frame) override;
-  void close() override;
+  void refuse(std::uint64_t slot) override;
   void hold(std::uint64_t slot, bool held) override;
   void return_memory(std::uint64_t slot) override;
+  void close();  // now; what is ready goes out first
 
  private:
   struct Slot {
     std::int16_t api_key = 0;
     std::int64_t taken_ns = 0;  // monotonic
     bool ready = false;
+    bool refused = false;  // the connection closes when it is the first
     bool holds_followers = false;
     BufferChain frame;
     std::size_t memory = 0;  // held from the budget until the answer is ready
@@ -45,12 +50,14 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   void read_more();
   void on_read(const Result<std::size_t>& count);
   void take_frames();                 // hands over what may be handed over, then reads on
-  bool hand_over(SharedBytes frame);  // false: the connection has closed
+  [[nodiscard]] bool take_pending();  // false: there is none, or it must wait
+  void hand_over(SharedBytes frame);
+  void refuse_next(std::string_view why, std::int64_t detail);
   [[nodiscard]] bool may_take(std::int16_t api_key) const;
   bool acquire(std::size_t bytes);  // false: waits, take_frames() runs again when granted
-  void flush_later();
+  void flush_later();               // at the end of this turn
+  void flush();                     // sends what is ready, then takes up what had to wait for it
   void send_ready();
-  void flush();
   void return_all_memory();
   void arm_idle_timer();
   void arm_progress_timer();
@@ -73,6 +80,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   TimerQueue::TimerId idle_timer_ = 0;
   TimerQueue::TimerId progress_timer_ = 0;
   bool taking_ = false;
+  bool ending_ = false;  // a slot is refused: nothing more is taken up
   bool closed_ = false;
 };
 

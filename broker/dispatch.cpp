@@ -12,7 +12,7 @@ constexpr std::int16_t kApiVersionsKey = 18;
 
 Dispatched refuse(const Endpoint& remote, std::string_view why, std::int64_t detail) {
   WEIR_LOG(debug, "closing {}: {} ({})", to_string(remote), why, detail);
-  return Dispatched::close;
+  return Dispatched::refused;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::sh
     // The net below all handlers: a failure that no Result foresaw costs one connection and is counted.
     services.metrics.unhandled_exceptions.add();
     WEIR_LOG(error, "unhandled exception in {}: {}; the connection is closed", api->name, failure.what());
-    return Dispatched::close;
+    return Dispatched::refused;
   }
   return Dispatched::handed_over;
 }

@@ -25,12 +25,12 @@ struct ServedApi {
 std::span<const ServedApi> served_apis();
 const ServedApi* find_served(std::int16_t api_key);
 
-enum class Dispatched : std::uint8_t { handed_over, close };
+enum class Dispatched : std::uint8_t { handed_over, refused };
 
 // The key of a frame, or nothing when it is shorter than a header.
 std::optional<std::int16_t> peek_api_key(Bytes frame);
 
-// Parses the header and calls the handler, which answers through `sink` at `slot` now or later. `close`: the header,
+// Parses the header and calls the handler, which answers through `sink` at `slot` now or later. `refused`: the header,
 // key, version or body is not one that we serve (the reason is logged at debug with the peer's address).
 Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::shared_ptr<const Endpoints> endpoints,
                     const std::shared_ptr<ReplySink>& sink, std::uint64_t slot);

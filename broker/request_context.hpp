@@ -39,21 +39,22 @@ class ReplySink {
  public:
   virtual ~ReplySink() = default;
   virtual void answer(std::uint64_t slot, protocol::ResponseFrame frame) = 0;  // no bytes: nothing is sent (acks=0)
-  virtual void close() = 0;
+  // There will be none: the connection closes once what came before it is answered, as in Kafka.
+  virtual void refuse(std::uint64_t slot) = 0;
   // While held, no later request of the connection is taken up: the order of this one is not fixed yet.
   virtual void hold(std::uint64_t slot, bool held) = 0;
   // The request keeps nothing of its frame any more: its part of the request memory goes back before the answer.
   virtual void return_memory(std::uint64_t slot) = 0;
 };
 
-// Answers exactly once. Dropped unanswered (a stop, a failed load) it closes the connection: the client sees it and
-// retries.
+// Answers exactly once, or refuses. Dropped unanswered (a stop, a failed load) it refuses: the client sees its
+// connection close and retries.
 class ReplyBase {
  public:
   ReplyBase(std::weak_ptr<ReplySink> sink, std::uint64_t slot) : sink_(std::move(sink)), slot_(slot) {}
   ReplyBase(ReplyBase&& other) noexcept : sink_(std::move(other.sink_)), slot_(other.slot_) { other.sink_.reset(); }
   ReplyBase& operator=(ReplyBase&&) = delete;
-  ~ReplyBase() { close(); }
+  ~ReplyBase() { refuse(); }
 
   void nothing() { send({}); }
   // False: the connection is gone, so an answer would reach nobody.
@@ -66,9 +67,9 @@ class ReplyBase {
       sink->return_memory(slot_);
     }
   }
-  void close() {
+  void refuse() {
     if (const auto sink = take()) {
-      sink->close();
+      sink->refuse(slot_);
     }
   }
 
@@ -115,7 +116,7 @@ class Reply : public ReplyBase {
   void send_encoded(Result<protocol::ResponseFrame> frame) {
     if (!frame) {
       report_unencodable(Response::kName, version_, frame.error());
-      return close();
+      return refuse();
     }
     send(std::move(*frame));
   }

@@ -54,7 +54,7 @@ void take(RequestContext context, const Result<void>& decoded, Request request, 
   if (!decoded) {
     WEIR_LOG(debug, "closing {}: {} version {} does not decode: {}", to_string(context.endpoints->remote),
              Request::kName, context.api_version, to_string(decoded.error()));
-    return reply.close();
+    return reply.refuse();
   }
   handle(std::move(context), std::move(request), std::move(reply));
 }

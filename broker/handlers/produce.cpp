@@ -263,7 +263,7 @@ class Production : public std::enable_shared_from_this<Production> {
     const bool failed = std::ranges::any_of(response_.responses, [](const auto& topic) {
       return std::ranges::any_of(topic.partition_responses, [](const auto& answer) { return answer.error_code != 0; });
     });
-    failed ? reply_.close() : reply_.nothing();
+    failed ? reply_.refuse() : reply_.nothing();
   }
 
   RequestContext context_;

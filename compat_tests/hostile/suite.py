@@ -30,8 +30,9 @@ def run(context: Context):
         for name, data in _unanswerable().items():
             with context.test(f"closes_on_{name}"):
                 _closes(broker.port, data)
-        with context.test("what_came_before_a_bad_frame_is_answered"):
-            _answers_then_closes(broker.port)
+        with context.test("what_came_before_is_answered"):
+            for data in (*_unanswerable().values(), _BAD_PRODUCE):
+                _answers_then_closes(broker.port, data)
         for name, (records, codes) in _lies().items():
             with context.test(f"refuses_{name}"):
                 _refuses(broker.port, records, codes)
@@ -109,6 +110,9 @@ def _unanswerable() -> dict[str, bytes]:
     }
 
 
+_BAD_PRODUCE = wire.frame(wire.header(wire.PRODUCE, 7, 1) + bytes(6))
+
+
 def _closes(port: int, data: bytes):
     with Wire(port) as wire_to:
         wire_to.send(data)
@@ -116,12 +120,16 @@ def _closes(port: int, data: bytes):
     _good(port)
 
 
-def _answers_then_closes(port: int):
-    """All in one packet: the broker meets the bad frame in the turn in which it answers the others."""
+def _answers_then_closes(port: int, bad: bytes):
+    """All in one packet: the broker meets what is bad in the turn in which it answers, or while it still writes."""
     with Wire(port) as wire_to:
-        wire_to.send(wire.metadata(TOPIC) + wire.end_offset(TOPIC) + struct.pack(">i", 0))
+        wire_to.send(wire.metadata(TOPIC) + wire.end_offset(TOPIC) + 3 * wire.produce(TOPIC, GOOD) + bad)
         wire_to.answer()
         wire_to.answer()
+        for _ in range(3):
+            code, offset = wire_to.produce_answer(TOPIC)
+            require(code == 0, f"a good batch got error {code}")
+            _acknowledged.append(offset)
         require(wire_to.is_closed(), "the broker kept the connection")
 
 

@@ -73,6 +73,9 @@ class Wire:
     def produce_error(self, topic: str, records: bytes) -> tuple[int, int]:
         """(error code, base offset) for one batch to partition 0."""
         self.send(produce(topic, records))
+        return self.produce_answer(topic)
+
+    def produce_answer(self, topic: str) -> tuple[int, int]:
         answer = self.answer()
         at = 4 + 4 + 2 + len(topic) + 4 + 4
         return struct.unpack(">hq", answer[at:at + 10])
