@@ -15,7 +15,7 @@ import time
 import typing
 import urllib.request
 
-from measure import (LIMIT, LOADGEN, ROOT, delete_topic, device_bytes, load, machine, make_topic, ratio, ratio_text,
+from measure import (LIMIT, LOADGEN, ROOT, delete_topic, device_bytes, device_rounds, load, machine, make_topic, ratio, ratio_text,
                      resident_mib, spread, start_pair)
 
 DURABLE = ('flush.messages=1',)
@@ -56,7 +56,8 @@ class Work(typing.NamedTuple):
 
 
 def waiting(producers, speed):
-    claims = [at_least('req_s', 'records/s', 0, speed), told('p99_ms', 'p99 ms', 2), told('written', 'bytes written per byte', 2)]
+    claims = [at_least('req_s', 'records/s', 0, speed), told('p99_ms', 'p99 ms', 2), told('cores', 'cores of the broker', 2),
+              told('client_cores', 'cores of the generator', 2), told('written', 'bytes written per byte', 2)]
     if producers == 64:
         claims[1] = at_most('p99_ms', 'p99 ms', 2, 0.1)
     return Work(f'acks=all, on the device, {producers} producers with one record in flight', producers,
@@ -133,16 +134,17 @@ def limit_run(folder):
 
 
 def against_limit(weir, pairs):
-    weirs, limits = [], []
+    weirs, limits, rounds = [], [], []
     with tempfile.TemporaryDirectory(prefix='weir-limit-') as folder:
         for number in range(pairs):
+            rounds.append(device_rounds(pathlib.Path(folder) / 'rounds'))
             limits.append(limit_run(pathlib.Path(folder)))
             name = f'limit-{number}'
             make_topic(weir, name)
             weirs.append(load(weir, name, LARGE))
             delete_topic(weir, name)
             print(f'limit {number}: {limits[-1]}, weir {weirs[-1]}', flush=True)
-    return weirs, limits
+    return weirs, limits, rounds
 
 
 def await_quiet(broker, limit_s):
@@ -176,9 +178,11 @@ def report(results, limited, resident, pairs, io, warm_s):
     lines += ['', '**Bytes in Weir\'s log per byte of batches** (entry headers, and the padding of what is written while somebody waits; asked: '
                   '<= 1.05 in groups of 256 KB and more):', '', '| work | bytes |', '| --- | --- |']
     lines += [f"| {work.title} | {spread([r['in_log'] for r in results[work.title]['weir']], 3)} |" for work in WORK if work.in_log]
-    weirs, limits = limited
+    weirs, limits, rounds = limited
     values = ratio(weirs, limits, 'cpu_gb')
-    lines += ['', f"**The limit** (`tools/limit`: receive, CRC32C, direct write, answer), 0.9 MB batches: "
+    lines += ['', f'**The device** by itself: {spread(rounds, 0)} rounds/s of a direct write of 20 KiB and a sync, one after the other. '
+                  'What 16 or 64 producers wait for takes one such round, or two where their records meet it under way.', '',
+              f"**The limit** (`tools/limit`: receive, CRC32C, direct write, answer), 0.9 MB batches: "
                   f"{spread([r['cpu_gb'] for r in limits], 2)} CPU s/GB at {statistics.median(r['mb_s'] for r in limits):.0f} MB/s; "
                   f"Weir {spread([r['cpu_gb'] for r in weirs], 2)}: {ratio_text(values)} times the limit (asked: <= 1.5).", '',
               f'**Resident memory** after all of it but the memory topics: Kafka {resident[1]:.0f} MiB, Weir {resident[0]:.0f} MiB '

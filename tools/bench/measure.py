@@ -1,12 +1,14 @@
 """What the benchmarks share: two brokers side by side, the load generator, figures with their spread."""
 import datetime
 import json
+import mmap
 import os
 import pathlib
 import platform
 import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'compat_tests'))
@@ -63,6 +65,25 @@ def device_bytes(folder):
     return 0
 
 
+def device_rounds(path, seconds=1.0, size=20 << 10, file_size=64 << 20):
+    """Rounds a second of what a safe group of 16 records waits for: a direct write and a sync, one after the other, in a
+    file that was written before."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, 1 << 20) as zeros, mmap.mmap(-1, size) as group:
+            for at in range(0, file_size, len(zeros)):
+                os.pwrite(handle, zeros, at)
+            os.fsync(handle)
+            rounds, begin = 0, time.monotonic()
+            while time.monotonic() - begin < seconds:
+                os.pwrite(handle, group, rounds * size % (file_size - size) // size * size)
+                os.fdatasync(handle)
+                rounds += 1
+            return rounds / (time.monotonic() - begin)
+    finally:
+        os.close(handle)
+
+
 def load(broker, topic, options, connections=6):
     """One run of the generator; the broker's own CPU comes from the kernel's count for its process."""
     pid = broker.child.process.pid
@@ -76,7 +97,7 @@ def load(broker, topic, options, connections=6):
     return {'bytes': facts['bytes'], 'mb_s': facts['bytes'] / 1e6 / facts['seconds'], 'req_s': facts['requests'] / facts['seconds'],
             'cpu_gb': cpu / gigabytes, 'cpu_us': cpu / facts['requests'] * 1e6, 'p50_ms': facts['p50_ms'],
             'p99_ms': facts['p99_ms'], 'client_cpu_gb': facts['client_cpu_s'] / gigabytes,
-            'client_cores': facts['client_cpu_s'] / facts['seconds'],
+            'cores': cpu / facts['seconds'], 'client_cores': facts['client_cpu_s'] / facts['seconds'],
             'written': (device_bytes(broker.folder) - written) / facts['bytes']}
 
 
