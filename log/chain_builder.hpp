@@ -1,4 +1,4 @@
-// ChainBuilder: puts batches one behind the other into a chain for a reader: small ones are copied into common memory,
+// ChainBuilder: puts batches one behind the other into a chain for a reader: the smallest are copied into common memory,
 // which grows with what is read, others go in as they lie. One reader, one thread.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace weir::log {
 
-// A smaller batch is copied: it must not pin what it lies in, nor cost a piece of its own.
-inline constexpr std::uint32_t kHoldFrom = 4U << 10U;
+// A smaller batch is copied: a piece of its own would cost more.
+inline constexpr std::uint32_t kHoldFrom = 512;
 
 class ChainBuilder {
  public:

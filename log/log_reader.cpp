@@ -8,7 +8,6 @@
 namespace weir::log {
 namespace {
 constexpr std::uint32_t kFileRunFrom = 16U << 10U;   // below it sendfile costs more than a copy
-constexpr std::uint32_t kGatherFrom = 512;           // below it a piece of its own costs more than a copy
 constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time lookup; it was accepted within limits
 
 // The header of an entry, and the batch that the index says is at the cursor: as they were written, to the last bit.
@@ -59,7 +58,7 @@ Result<bool> append_small(const LogPartition& partition, const BatchCursor& curs
     cache.set_checked(at);
   }
   const auto batch = found.subspan(kEntryHeaderSize);
-  if (entry.size >= kGatherFrom) {
+  if (entry.size >= kHoldFrom) {
     if (const auto& hold = cache.hold()) {
       chain.append(batch, hold);
       return true;
