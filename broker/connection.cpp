@@ -39,10 +39,10 @@ void Connection::arm_idle_timer() {
       return;
     }
     const auto idle = self->services_.runtime.clock.monotonic_ms() - self->last_activity_ms_;
-    if (idle >= idle_max && self->slots_.empty()) {
+    if (idle >= idle_max && (self->slots_.empty() || self->writing_)) {  // who does not read is as good as gone
       return self->close();
     }
-    if (!self->slots_.empty()) {
+    if (!self->slots_.empty() && !self->writing_) {
       self->last_activity_ms_ = self->services_.runtime.clock.monotonic_ms();
     }
     self->arm_idle_timer();
@@ -68,18 +68,21 @@ void Connection::read_more() {
   });
 }
 
-// A large frame holds budget while it arrives. One that others wait for and that does not come in is a slow sender's.
+// A large frame holds budget while it arrives, and until its turn. One that others wait for, and that does not come in,
+// is a slow sender's, or of one who does not read what it asked for before.
 void Connection::arm_progress_timer() {
   const auto deadline = services_.runtime.clock.monotonic_ms() + kLargeFrameDeadline;
   progress_timer_ = loop_.timers().schedule(deadline, [weak = weak_from_this()] {
     const auto self = weak.lock();
-    if (!self || self->closed_ || !self->reader_.granted()) {
+    if (!self || self->closed_ || self->granted_bytes_ == 0) {
       return;
     }
     if (!self->services_.memory.contended()) {
       return self->arm_progress_timer();
     }
-    WEIR_LOG(warn, "closing {}: a frame of {} bytes did not arrive within {} s while others wait for request memory",
+    WEIR_LOG(warn,
+             "closing {}: a frame of {} bytes did not arrive, or its turn did not come, within {} s while others wait "
+             "for request memory",
              to_string(self->endpoints_->remote), self->granted_bytes_, kLargeFrameDeadline / 1000);
     self->close();
   });
@@ -117,7 +120,7 @@ bool Connection::acquire(std::size_t bytes) {
   auto& memory = services_.memory;
   waiting_for_memory_ = !memory.acquire(bytes, loop_, [weak = weak_from_this(), &memory, bytes] {
     const auto self = weak.lock();
-    if (!self || self->closed_) {
+    if (!self || self->closed_ || self->ending_) {
       return memory.release(bytes);
     }
     self->waiting_for_memory_ = false;
@@ -159,9 +162,6 @@ bool Connection::take_pending() {
       return false;
     }
     pending_frame_ = std::move(**next);
-    if (progress_timer_ != 0) {
-      loop_.timers().cancel(std::exchange(progress_timer_, 0));
-    }
   }
   const auto api_key = peek_api_key(pending_frame_->view());
   if (!api_key) {
@@ -177,6 +177,9 @@ bool Connection::take_pending() {
 
 void Connection::hand_over(SharedBytes frame) {
   pending_frame_.reset();
+  if (progress_timer_ != 0) {
+    loop_.timers().cancel(std::exchange(progress_timer_, 0));
+  }
   const auto slot = first_slot_ + slots_.size();
   slots_.push_back({.api_key = *peek_api_key(frame.view()),
                     .taken_ns = services_.runtime.clock.monotonic_ns(),
@@ -197,8 +200,14 @@ void Connection::refuse(std::uint64_t slot) {
   if (closed_ || slot < first_slot_ || slot - first_slot_ >= slots_.size()) {
     return;
   }
-  slots_[slot - first_slot_].refused = true;
+  auto& refused = slots_[slot - first_slot_];
+  refused.refused = true;
   ending_ = true;
+  // The close may have to wait for a peer that does not read: no memory of what is not taken up any more waits with it.
+  services_.memory.release(std::exchange(refused.memory, 0));
+  if (std::exchange(pending_frame_, std::nullopt)) {
+    services_.memory.release(std::exchange(granted_bytes_, 0));
+  }
   flush_later();
 }
 

@@ -191,6 +191,21 @@ TEST_F(DirectLogReadAhead, AReaderBehindTheImageAsksForAllItWillReadInFewStretch
   EXPECT_LT(std::ssize(hints), 20) << "of 2,000 batches";
 }
 
+TEST_F(DirectLogReadAhead, TheLastBatchesOfAPartitionAreAskedForToo) {
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  test.create(1, 1);
+  for (int i = 0; i < 100; ++i) {
+    append_to(0, 5'000);
+  }
+  const auto end = test.log->statistics().written.value;
+  for (int i = 0; i < 30; ++i) {
+    append_to(1, 400'000);  // the image has these
+  }
+  read(0, 1 << 20);
+  EXPECT_GT(asked(), end - (64 << 10));
+}
+
 TEST_F(DirectLogReadAhead, WhatLiesBetweenBatchesFarApartIsNotAskedFor) {
   ASSERT_TRUE(test.start());
   test.create(1, 0);

@@ -137,8 +137,9 @@ Result<ReadOutcome> LogReader::read(const LogPartition& partition, Offset from, 
         break;
       }
       const bool is_run = entry.size >= kFileRunFrom && !limits.in_memory && cursor.segment()->file().handle() >= 0;
-      if (is_run || !cache.has(*cursor.segment(), entry.position)) {  // what was sent once may have left the page cache
-        WEIR_TRY_VOID(ahead.wants(cursor));
+      const auto at = entry.position - static_cast<std::int64_t>(kEntryHeaderSize);
+      if (is_run || !cache.has(*cursor.segment(), at)) {  // what was sent once may have left the page cache
+        ahead.wants(cursor);
       }
       WEIR_TRY(const bool is_whole,
                is_run ? append_run(partition, cursor, chain) : append_small(partition, cursor, cache, chain));

@@ -2,7 +2,7 @@
 // ahead by itself (direct mode, log/segment.hpp). Many are asked for at once, also those that the reader will come back
 // for: so who reads behind the image waits for the device now and then, not for each block.
 //
-// A hint, never more: nothing is read here, and nothing breaks if the system drops what it has read. What must hold:
+// A hint, never more: no batch is read here, no error leaves here, and nothing breaks if the system drops what it has read. What must hold:
 // only bytes below the written end are asked for, and only near batches of the reader's own partition.
 //
 // Owner: one LogReader::read(). Blocks as BatchCursor does. One thread.
@@ -21,7 +21,7 @@ class ReadAhead {
   ReadAhead(const Image& image, std::size_t read_max);
 
   // The batch at the cursor, which has moved forward only, is about to be read from its file.
-  Result<void> wants(const BatchCursor& cursor);
+  void wants(const BatchCursor& cursor);
 
  private:
   struct Stretch {
@@ -29,7 +29,7 @@ class ReadAhead {
     std::int64_t from = 0;
     std::int64_t to = 0;
   };
-  Result<void> ask();
+  void ask();
   [[nodiscard]] bool is_written() const;
   bool add(Stretch& stretch) const;  // false: the next batch lies too far behind it
   bool tell(const Stretch& stretch);

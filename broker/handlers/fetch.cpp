@@ -214,6 +214,9 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
         partitions.push_back(outcome.partition);
       }
     }
+    for (auto& outcome : outcomes_) {
+      outcome.data.records.reset();  // read anew then; until then it holds no blocks of the log
+    }
     context_.frame = {};  // the targets are our own: a request that waits costs nobody the budget
     reply_.return_memory();
     waiter_ = services_.waiters.of(context_.loop).wait(std::move(partitions), [self = shared_from_this()] {

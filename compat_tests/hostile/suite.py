@@ -44,6 +44,8 @@ def run(context: Context):
                 notes.append(_within_attempts(lambda: _bomb(context, broker, codec, bomb)))
         with context.test("hundred_announce_90_mb_and_drip") as notes:
             notes.append(_within_attempts(lambda: _drip(context, broker)))
+        with context.test("large_frames_refused_behind_an_unread_answer_hold_no_memory"):
+            _refused_and_unread(broker.port)
         with context.test("nothing_acknowledged_was_lost"):
             _all_there(broker.port)
         if context.kind == "weir":
@@ -264,6 +266,32 @@ def _drip(context: Context, broker) -> str:
         require(peak - before <= 64, f"grew from {before:.0f} to {peak:.0f} MiB")
     _good(broker.port)
     return f"{before:.0f} -> {peak:.0f} MiB; others at most {others.worst_ms:.1f} ms in {others.calls} calls"
+
+
+def _refused_and_unread(port: int):
+    """Their connections stay until somebody reads; meanwhile large batches of others are taken. More than the memory for
+    requests is sent, where the broker reads it at all."""
+    large = wire.batch(wire.record(0, bytes(900_000)))
+    with Wire(port) as wire_to:
+        for _ in range(8):  # an answer larger than what two sockets hold
+            code, offset = wire_to.produce_error(TOPIC, large)
+            require(code == 0, f"a good batch got error {code}")
+            _acknowledged.append(offset)
+    silent = [Wire(port, 3) for _ in range(3)]
+    try:
+        for wire_to in silent:
+            wire_to.send(wire.fetch(TOPIC, 8 << 20))
+            try:
+                wire_to.send(wire.frame(wire.header(999, 0, 1) + bytes(60 << 20)))
+            except TimeoutError:
+                pass  # Kafka reads nothing while an answer is on its way
+        with Wire(port) as wire_to:
+            code, offset = wire_to.produce_error(TOPIC, large)
+            require(code == 0, f"a good batch got error {code}")
+            _acknowledged.append(offset)
+    finally:
+        for wire_to in silent:
+            wire_to.socket.close()
 
 
 def _all_there(port: int):

@@ -6,7 +6,7 @@ import zlib
 
 from raw.batches import batch, record, varint, xxh32  # noqa: F401
 
-PRODUCE, METADATA, API_VERSIONS, LIST_OFFSETS = 0, 3, 18, 2
+PRODUCE, FETCH, METADATA, API_VERSIONS, LIST_OFFSETS = 0, 1, 3, 18, 2
 
 
 def header(key: int, version: int, correlation: int) -> bytes:
@@ -34,6 +34,13 @@ def end_offset(topic: str, correlation: int = 1) -> bytes:
     name = topic.encode()
     body = struct.pack(">i", -1) + struct.pack(">i", 1) + struct.pack(">h", len(name)) + name
     return frame(header(LIST_OFFSETS, 1, correlation) + body + struct.pack(">i", 1) + struct.pack(">iq", 0, -1))
+
+
+def fetch(topic: str, size_max: int, correlation: int = 1) -> bytes:
+    """Version 4, partition 0 from offset 0."""
+    name = topic.encode()
+    body = struct.pack(">iiiib", -1, 0, 0, size_max, 0) + struct.pack(">i", 1) + struct.pack(">h", len(name)) + name
+    return frame(header(FETCH, 4, correlation) + body + struct.pack(">i", 1) + struct.pack(">iqi", 0, 0, size_max))
 
 
 class Wire:

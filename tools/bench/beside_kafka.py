@@ -39,12 +39,13 @@ WORK = [
 # What a reader of the tables asks next.
 NOTES = """
 **Fetch of 1 KiB batches** is where one shared log costs. Batches of all partitions lie side by side, so an answer is
-gathered batch by batch, where Kafka hands one stretch of one file to the kernel. Of the broker's time a third is the kernel's copy
-into the socket, which takes the cache misses, a tenth waiting for the socket, a twelfth reading blocks from the page cache
+gathered batch by batch, where Kafka hands one stretch of one file to the kernel. Of the broker's time two fifths is the kernel's copy
+into the socket, which takes the cache misses, up to an eighth reading blocks from the page cache, a twentieth checking them
 (perf, 6 partitions).
 
-**0.9 MB batches** are bound by memory traffic and by the disk behind the page cache: both brokers take the machine's time for
-copies (socket, buffer, page cache); Weir has one more, into the image that serves readers close behind.
+**0.9 MB batches** through the page cache come in two states, on both brokers and from one run to the next: near 1,000 MB/s at 1 to
+1.7 CPU s/GB, or 350 to 450 at 3 to 4. In the slow one Weir is behind by a tenth to a seventh, in the other ahead; its one log is one file,
+which a file system fills by one thread at a time. `mq.log.io=direct` knows no such state: [LOG_BENCHMARKS.md](LOG_BENCHMARKS.md).
 """
 SHAPES = sorted({work.shape for work in WORK})
 
