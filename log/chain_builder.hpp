@@ -1,5 +1,5 @@
-// ChainBuilder: puts batches one behind the other into a chain for a reader: the smallest are copied into common memory,
-// which grows with what is read, others go in as they lie. One reader, one thread.
+// ChainBuilder: puts batches one behind the other into a chain for a reader: the smallest are copied into common
+// memory, which grows with what is read, others go in as they lie. One reader, one thread.
 #pragma once
 
 #include <algorithm>

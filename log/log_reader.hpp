@@ -2,8 +2,9 @@
 // small batches by way of the read cache.
 // Also the look into one batch that a time lookup needs. Any thread; in memory_only it never touches segment files.
 //
-// Batches go out without a copy, gathered from blocks of the image or of the read cache that they hold, or as a file run
-// for sendfile; only the smallest are copied side by side. Batch headers on disk carry the right offsets already, so runs go out as they are.
+// Batches go out without a copy, gathered from blocks of the image or of the read cache that they hold, or as a file
+// run for sendfile; only the smallest are copied side by side. Batch headers on disk carry the right offsets already,
+// so runs go out as they are.
 //
 // What comes from a file is checked before it is served, header and records: small batches whenever they are read,
 // larger ones when this process reads them for the first time (which also brings them into the page cache, so that

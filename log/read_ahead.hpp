@@ -2,8 +2,9 @@
 // ahead by itself (direct mode, log/segment.hpp). Many are asked for at once, also those that the reader will come back
 // for: so who reads behind the image waits for the device now and then, not for each block.
 //
-// A hint, never more: no batch is read here, no error leaves here, and nothing breaks if the system drops what it has read. What must hold:
-// only bytes below the written end are asked for, and only near batches of the reader's own partition.
+// A hint, never more: no batch is read here, no error leaves here, and nothing breaks if the system drops what it has
+// read. What must hold: only bytes below the written end are asked for, and only near batches of the reader's own
+// partition.
 //
 // Owner: one LogReader::read(). Blocks as BatchCursor does. One thread.
 #pragma once

@@ -44,8 +44,10 @@ into the socket, which takes the cache misses, up to an eighth reading blocks fr
 (perf, 6 partitions).
 
 **0.9 MB batches** through the page cache come in two states, on both brokers and from one run to the next: near 1,000 MB/s at 1 to
-1.7 CPU s/GB, or 350 to 450 at 3 to 4. In the slow one Weir is behind by a tenth to a seventh, in the other ahead; its one log is one file,
-which a file system fills by one thread at a time. `mq.log.io=direct` knows no such state: [LOG_BENCHMARKS.md](LOG_BENCHMARKS.md).
+1.7 CPU s/GB, or 350 to 450 at 3 to 4. The slow one is this virtual machine's: memory that nobody used for a while is back with
+the host, and the first touch of it runs at 0.3 to 0.45 GB/s (a loop over fresh memory, same hour; 1.5 GB/s over memory just freed). Whoever fills new
+pages of the page cache pays that. There Weir is behind by a tenth to a seventh, in the other state ahead: its one log is one file, which a file
+system fills by one thread at a time, and Kafka's are six. `mq.log.io=direct` fills no pages: [LOG_BENCHMARKS.md](LOG_BENCHMARKS.md).
 """
 SHAPES = sorted({work.shape for work in WORK})
 
