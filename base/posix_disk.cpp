@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kWriteCallMax = 1U << 20U;
 // Measured past the page cache: 4 MB take half of the CPU of four calls of 1 MB, and more brings nothing.
 constexpr std::size_t kDirectCallMax = 4U << 20U;
-constexpr std::int64_t kHintMax = 128LL << 10;
-constexpr std::size_t kPartsMax = 256;  // below the kernel's IOV_MAX of 1024; 4 KB of stack
+constexpr std::int64_t kHintMax = 128LL << 10;  // of more than a device takes at once Linux drops the rest, untold
+constexpr std::size_t kPartsMax = 256;          // below the kernel's IOV_MAX of 1024; 4 KB of stack
 
 class Descriptor {
  public:
@@ -141,7 +141,6 @@ class PosixFile final : public File {
     if (!is_jumping_) {
       return false;
     }
-    // In pieces: of more than a device takes at once Linux drops the rest, and says nothing.
     for (const auto end = position + size; position < end; position += kHintMax) {
       const auto piece = std::min(kHintMax, end - position);
       if (::posix_fadvise(descriptor_.get(), position, piece, POSIX_FADV_WILLNEED) != 0) {

@@ -5,8 +5,9 @@
 // answered, so that group commit sees them together (Kafka's clients rely on no more). Answers that become ready in one
 // turn of the loop leave in one write, at its end or before a close. What cannot be answered (a frame whose size cannot
 // be true, a key or version that is not served, a body that does not decode) closes the connection once what came
-// before it is answered. Back-pressure: with kPipelineMax requests unanswered, or without
-// request memory, the socket is not read.
+// before it is answered.
+//
+// Back-pressure: with kPipelineMax requests unanswered, or without request memory, the socket is not read.
 //
 // States: reading -> (memory wait) -> handing over -> answering -> (ending); closing from any of them: the stream is
 // closed, the sink is dead to handlers, memory is returned, and the server forgets the connection.

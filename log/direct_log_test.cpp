@@ -157,6 +157,11 @@ class DirectLogReadAhead : public DirectLog {
       hints.push_back({position, position + size});
     });
   }
+  void start() {
+    ASSERT_TRUE(test.start());
+    test.create(1, 0);
+    test.create(1, 1);
+  }
   void append_to(int partition, std::size_t size) {
     ASSERT_FALSE(test.append_now(test.find(1, partition), {.values = {std::string(size, '.')}}).error);
   }
@@ -178,9 +183,7 @@ class DirectLogReadAhead : public DirectLog {
 };
 
 TEST_F(DirectLogReadAhead, AReaderBehindTheImageAsksForAllItWillReadInFewStretches) {
-  ASSERT_TRUE(test.start());
-  test.create(1, 0);
-  test.create(1, 1);
+  start();
   for (int i = 0; i < 6'000; ++i) {
     append_to(i % 3 == 0 ? 0 : 1, 2'000);
   }
@@ -192,9 +195,7 @@ TEST_F(DirectLogReadAhead, AReaderBehindTheImageAsksForAllItWillReadInFewStretch
 }
 
 TEST_F(DirectLogReadAhead, TheLastBatchesOfAPartitionAreAskedForToo) {
-  ASSERT_TRUE(test.start());
-  test.create(1, 0);
-  test.create(1, 1);
+  start();
   for (int i = 0; i < 100; ++i) {
     append_to(0, 5'000);
   }
@@ -207,9 +208,7 @@ TEST_F(DirectLogReadAhead, TheLastBatchesOfAPartitionAreAskedForToo) {
 }
 
 TEST_F(DirectLogReadAhead, WhatLiesBetweenBatchesFarApartIsNotAskedFor) {
-  ASSERT_TRUE(test.start());
-  test.create(1, 0);
-  test.create(1, 1);
+  start();
   for (int i = 0; i < 40; ++i) {
     append_to(0, 2'000);
     append_to(1, 200'000);
@@ -221,8 +220,7 @@ TEST_F(DirectLogReadAhead, WhatLiesBetweenBatchesFarApartIsNotAskedFor) {
 
 TEST_F(DirectLogReadAhead, TheSystemReadsAheadByItselfWhereTheLogIsBuffered) {
   test.options.io = IoMode::buffered;
-  ASSERT_TRUE(test.start());
-  test.create(1, 0);
+  start();
   for (int i = 0; i < 40; ++i) {
     append_to(0, 200'000);
   }
