@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <charconv>
 
+#include "base/errno_error.hpp"
+
 namespace weir {
 namespace {
 
@@ -48,19 +50,9 @@ auto retry_interrupted(Call call) {
   return result;
 }
 
-Error error_of(int number) {
-  switch (number) {
-    case ENOENT: return {Errc::not_found, number};
-    case EEXIST: return {Errc::already_exists, number};
-    case ENOSPC:
-    case EDQUOT: return {Errc::disk_full, 0};
-    default: return {Errc::disk_failed, number};
-  }
-}
-
 Result<void> checked(int result) {
   if (result < 0) {
-    return error_of(errno);
+    return error_of_errno(errno);
   }
   return {};
 }
@@ -103,7 +95,7 @@ class PosixFile final : public File {
       const auto wrote = retry_interrupted(
           [&] { return ::pwritev(descriptor_.get(), pieces.data(), static_cast<int>(count), position); });
       if (wrote <= 0) {
-        return error_of(wrote == 0 ? EIO : errno);
+        return error_of_errno(wrote == 0 ? EIO : errno);
       }
       position += wrote;
       for (auto left = static_cast<std::size_t>(wrote); left > 0;) {  // a short write goes on where it stopped
@@ -126,7 +118,7 @@ class PosixFile final : public File {
         return ::pread(descriptor_.get(), rest.data(), rest.size(), position + static_cast<std::int64_t>(got));
       });
       if (read < 0) {
-        return error_of(errno);
+        return error_of_errno(errno);
       }
       got += static_cast<std::size_t>(read);
       // A direct read that ends inside a block has met the end of the file, and may not go on from there.
@@ -192,7 +184,7 @@ class PosixFile final : public File {
     const auto length = static_cast<std::size_t>(bytes);
     void* memory = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, descriptor_.get(), 0);
     if (memory == MAP_FAILED) {
-      return error_of(errno);
+      return error_of_errno(errno);
     }
     std::shared_ptr<const void> owner(memory, [length](void* mapped) { ::munmap(mapped, length); });
     return SharedBytes{Bytes{static_cast<const std::byte*>(memory), length}, std::move(owner)};
@@ -235,7 +227,7 @@ Result<std::shared_ptr<File>> PosixDisk::open(const std::string& path, OpenOptio
   flags |= options.direct ? O_DIRECT : 0;
   const auto descriptor = retry_interrupted([&] { return ::open(path.c_str(), flags, 0644); });
   if (descriptor < 0) {
-    return error_of(errno);
+    return error_of_errno(errno);
   }
   if (options.jumping) {
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM));  // without it: only slower
@@ -256,7 +248,7 @@ Result<void> PosixDisk::make_directories(const std::string& path) {
     end = path.find('/', end + 1);
     const auto prefix = path.substr(0, end);
     if (::mkdir(prefix.c_str(), 0755) < 0 && errno != EEXIST) {
-      return error_of(errno);
+      return error_of_errno(errno);
     }
   }
   struct stat facts{};
@@ -268,7 +260,7 @@ Result<void> PosixDisk::make_directories(const std::string& path) {
 }
 
 Result<void> PosixDisk::sync_directory(const std::string& path, Caller) {
-  const Descriptor folder{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  const Descriptor folder{retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })};
   WEIR_TRY_VOID(checked(folder.get()));
   return checked(retry_interrupted([&] { return ::fsync(folder.get()); }));
 }
@@ -276,7 +268,7 @@ Result<void> PosixDisk::sync_directory(const std::string& path, Caller) {
 Result<std::vector<std::string>> PosixDisk::list(const std::string& path) const {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder{::opendir(path.c_str()), &::closedir};
   if (folder == nullptr) {
-    return error_of(errno);
+    return error_of_errno(errno);
   }
   std::vector<std::string> names;
   errno = 0;
@@ -288,7 +280,7 @@ Result<std::vector<std::string>> PosixDisk::list(const std::string& path) const 
     errno = 0;
   }
   if (errno != 0) {
-    return error_of(errno);
+    return error_of_errno(errno);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -307,18 +299,19 @@ Result<std::int64_t> PosixDisk::total_bytes(const std::string& path) const {
 }
 
 Result<std::unique_ptr<DiskLock>> PosixDisk::lock(const std::string& path) {
-  auto lock = std::make_unique<PosixLock>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  auto lock = std::make_unique<PosixLock>(
+      retry_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); }));
   WEIR_TRY_VOID(checked(lock->descriptor()));
   if (retry_interrupted([&] { return ::flock(lock->descriptor(), LOCK_EX | LOCK_NB); }) < 0) {
     if (errno == EWOULDBLOCK) {
       return {Errc::in_use, pid_in(lock->descriptor())};
     }
-    return error_of(errno);
+    return error_of_errno(errno);
   }
   const auto pid = std::to_string(::getpid()) + "\n";
   WEIR_TRY_VOID(checked(::ftruncate(lock->descriptor(), 0)));
   if (::pwrite(lock->descriptor(), pid.data(), pid.size(), 0) != std::ssize(pid)) {
-    return error_of(errno);
+    return error_of_errno(errno);
   }
   return std::unique_ptr<DiskLock>(std::move(lock));
 }
