@@ -23,16 +23,23 @@ Result<std::vector<std::byte>> read_file(Disk& disk, const std::string& path, st
   return content;
 }
 
-Result<void> replace_file(Disk& disk, const std::string& path, Bytes content, Caller caller) {
+Result<std::shared_ptr<File>> replace_file_open(Disk& disk, const std::string& path, Bytes content, Caller caller) {
   const auto temporary = path + ".tmp";
-  {
-    WEIR_TRY(const auto file, disk.open(temporary, {.create = true}));
-    WEIR_TRY_VOID(file->truncate(0));  // the rest of an attempt that a crash cut short
-    WEIR_TRY_VOID(file->write_at(0, std::span{&content, 1}));
-    WEIR_TRY_VOID(file->sync(caller));  // the content first: a durable name must never show a half file
-  }
+  WEIR_TRY(auto file, disk.open(temporary, {.create = true}));
+  WEIR_TRY_VOID(file->truncate(0));  // the rest of an attempt that a crash cut short
+  WEIR_TRY_VOID(file->write_at(0, std::span{&content, 1}));
+  WEIR_TRY_VOID(file->sync(caller));  // the content first: a durable name must never show a half file
   WEIR_TRY_VOID(disk.rename(temporary, path));
-  return disk.sync_directory(folder_of(path), caller);
+  if (const auto synced = disk.sync_directory(folder_of(path), caller); !synced) {
+    // The name has changed already: the old file is no way back, so this is no shortage to wait for.
+    return is_shortage(synced.error()) ? Error{Errc::disk_failed, synced.error().detail} : synced.error();
+  }
+  return file;
+}
+
+Result<void> replace_file(Disk& disk, const std::string& path, Bytes content, Caller caller) {
+  WEIR_TRY_VOID(replace_file_open(disk, path, content, caller));
+  return {};
 }
 
 }  // namespace weir

@@ -77,6 +77,10 @@ class Disk {
 // Reads a small file whole; too_large over `size_max`. Writes one by a temporary name, sync, rename, sync of the
 // folder.
 Result<std::vector<std::byte>> read_file(Disk& disk, const std::string& path, std::int64_t size_max);
+// replace_file_open() gives the new file, so that nothing need be opened once the old one is gone: a shortage
+// (is_shortage) leaves the old one as it was.
 Result<void> replace_file(Disk& disk, const std::string& path, Bytes content, Caller caller = Caller::current());
+Result<std::shared_ptr<File>> replace_file_open(Disk& disk, const std::string& path, Bytes content,
+                                                Caller caller = Caller::current());
 
 }  // namespace weir

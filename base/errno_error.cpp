@@ -10,8 +10,17 @@ Error error_of_errno(int number) {
     case EEXIST: return {Errc::already_exists, number};
     case ENOSPC:
     case EDQUOT: return {Errc::disk_full, 0};
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case ENOBUFS:
+    case EAGAIN: return {Errc::out_of_resources, number};
     default: return {Errc::disk_failed, number};
   }
+}
+
+Error error_of_failed_sync(int number) {
+  return {Errc::disk_failed, number};
 }
 
 }  // namespace weir

@@ -1,12 +1,18 @@
 // What an errno means to us: the one place that decides it, for the real disk and for the simulated one alike, so that
-// a test which injects an errno meets what the kernel's would meet.
+// a test which injects an errno meets what the kernel's would meet. What the log does then: docs/internals/ERRNO.md.
 #pragma once
 
 #include "base/result.hpp"
 
 namespace weir {
 
-// ENOENT: not_found. EEXIST: already_exists. ENOSPC and EDQUOT: disk_full. Every other one: disk_failed with the errno.
+// Of any call but a sync.
+// ENOENT: not_found. EEXIST: already_exists. ENOSPC, EDQUOT: disk_full. EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN:
+// out_of_resources, for they say nothing about the disk. Every other one: disk_failed with the errno.
 [[nodiscard]] Error error_of_errno(int number);
+
+// Of fsync and fdatasync: disk_failed whatever the errno is. The kernel may have dropped the pages that it could not
+// write and takes them for clean afterwards, so a sync that failed for lack of room is not to be repeated either.
+[[nodiscard]] Error error_of_failed_sync(int number);
 
 }  // namespace weir

@@ -16,5 +16,26 @@ TEST(ErrnoError, WhatIsMissingThereAlreadyOrWithoutRoomHasAMeaningOfItsOwnAndThe
   EXPECT_EQ(error_of_errno(EROFS), (Error{Errc::disk_failed, EROFS}));
 }
 
+TEST(ErrnoError, DescriptorsAndMemoryThatRunOutAreNoVerdictAboutTheDisk) {
+  for (const int number : {EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN}) {
+    EXPECT_EQ(error_of_errno(number), (Error{Errc::out_of_resources, number}));
+    EXPECT_TRUE(is_shortage(error_of_errno(number)));
+  }
+  EXPECT_TRUE(is_shortage(error_of_errno(ENOSPC)));
+  EXPECT_FALSE(is_shortage(error_of_errno(EIO)));
+}
+
+TEST(ErrnoError, ASyncThatFailedHasFailedWhateverTheErrnoIs) {
+  for (const int number : {EIO, ENOSPC, EDQUOT, ENOMEM, EMFILE, EROFS}) {
+    EXPECT_EQ(error_of_failed_sync(number), (Error{Errc::disk_failed, number}));
+    EXPECT_FALSE(is_shortage(error_of_failed_sync(number)));
+  }
+}
+
+TEST(ErrnoError, AnErrnoIsToldInTheWordsOfTheSystem) {
+  EXPECT_EQ(to_string(error_of_errno(EMFILE)), "out of resources: Too many open files (errno 24)");
+  EXPECT_EQ(to_string(error_of_errno(EIO)), "disk failed: Input/output error (errno 5)");
+}
+
 }  // namespace
 }  // namespace weir

@@ -57,6 +57,13 @@ Result<void> checked(int result) {
   return {};
 }
 
+Result<void> synced(int result) {
+  if (result < 0) {
+    return error_of_failed_sync(errno);
+  }
+  return {};
+}
+
 Result<std::int64_t> volume_bytes(const std::string& path, bool free_only) {
   struct statvfs volume{};
   WEIR_TRY_VOID(checked(::statvfs(path.c_str(), &volume)));
@@ -143,7 +150,7 @@ class PosixFile final : public File {
   }
 
   Result<void> sync(Caller) override {
-    return checked(retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }));
+    return synced(retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }));
   }
 
   Result<void> truncate(std::int64_t size) override {
@@ -259,10 +266,35 @@ Result<void> PosixDisk::make_directories(const std::string& path) {
   return {};
 }
 
+struct PosixDisk::Folder {
+  Folder(int number, std::pair<dev_t, ino_t> of) : descriptor(number), identity(of) {}
+  Descriptor descriptor;
+  std::pair<dev_t, ino_t> identity;
+};
+
+// The descriptor of a folder is kept once it was synced: a change of names that is made must not stay unsynced because
+// no descriptor is left.
+Result<std::shared_ptr<PosixDisk::Folder>> PosixDisk::folder_at(const std::string& path) {
+  struct stat facts{};
+  WEIR_TRY_VOID(checked(::stat(path.c_str(), &facts)));
+  const std::pair identity{facts.st_dev, facts.st_ino};
+  const std::scoped_lock lock(folders_mutex_);
+  auto& folder = folders_[path];
+  if (!folder || folder->identity != identity) {
+    folder = std::make_shared<Folder>(
+        retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }), identity);
+    if (folder->descriptor.get() < 0) {
+      const auto why = error_of_errno(errno);
+      folders_.erase(path);
+      return why;
+    }
+  }
+  return folder;
+}
+
 Result<void> PosixDisk::sync_directory(const std::string& path, Caller) {
-  const Descriptor folder{retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })};
-  WEIR_TRY_VOID(checked(folder.get()));
-  return checked(retry_interrupted([&] { return ::fsync(folder.get()); }));
+  WEIR_TRY(const auto folder, folder_at(path));
+  return synced(retry_interrupted([&] { return ::fsync(folder->descriptor.get()); }));
 }
 
 Result<std::vector<std::string>> PosixDisk::list(const std::string& path) const {

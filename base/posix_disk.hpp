@@ -1,6 +1,9 @@
 // The disk seam on the kernel's files. Stateless but for its descriptors; any thread, one writer a file.
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "base/disk.hpp"
 
 namespace weir {
@@ -17,6 +20,13 @@ class PosixDisk final : public Disk {
   [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override;
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override;
+
+ private:
+  struct Folder;
+  Result<std::shared_ptr<Folder>> folder_at(const std::string& path);
+
+  std::mutex folders_mutex_;                                // guards folders_
+  std::map<std::string, std::shared_ptr<Folder>> folders_;  // that were synced; few, for each has a descriptor
 };
 
 }  // namespace weir

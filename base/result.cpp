@@ -1,6 +1,7 @@
 #include "base/result.hpp"
 
 #include <stdexcept>
+#include <system_error>
 
 namespace weir {
 
@@ -16,6 +17,7 @@ std::string_view to_string(Errc code) {
     case Errc::out_of_range: return "out of range";
     case Errc::disk_failed: return "disk failed";
     case Errc::disk_full: return "disk full";
+    case Errc::out_of_resources: return "out of resources";
     case Errc::read_only: return "read only";
     case Errc::in_use: return "in use";
     case Errc::closed: return "closed";
@@ -27,6 +29,11 @@ std::string_view to_string(Errc code) {
 }
 
 std::string to_string(const Error& error) {
+  if ((error.code == Errc::disk_failed || error.code == Errc::out_of_resources) && error.detail > 0) {
+    const auto number = static_cast<int>(error.detail);
+    return std::string(to_string(error.code)) + ": " + std::generic_category().message(number) + " (errno " +
+           std::to_string(number) + ")";
+  }
   return std::string(to_string(error.code)) + " (" + std::to_string(error.detail) + ")";
 }
 

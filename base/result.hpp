@@ -20,6 +20,7 @@ enum class Errc : std::uint8_t {
   out_of_range,      // an offset outside [start, end]; detail: the offset
   disk_failed,       // read, write or sync failed; detail: errno
   disk_full,         // the volume or our reserve has no room; detail: bytes free
+  out_of_resources,  // descriptors or memory of the system ran out, the disk said nothing; detail: errno
   read_only,         // the log refuses writes after a failed write or sync
   in_use,            // a lock or a port that somebody else holds; detail: pid or port
   closed,            // the peer or we have closed; a stop is under way
@@ -35,6 +36,11 @@ struct Error {
   std::int64_t detail = 0;
   friend bool operator==(const Error&, const Error&) = default;
 };
+
+// Something is short that may be there again in a while: nothing was done, or it may be done once more as a whole.
+constexpr bool is_shortage(const Error& error) {
+  return error.code == Errc::disk_full || error.code == Errc::out_of_resources;
+}
 
 std::string to_string(const Error& error);
 [[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location& where);

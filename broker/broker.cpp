@@ -89,7 +89,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
             return topic ? topic->name : to_string(id);
           },
       .boot_id = boot_id,
-      .clean_start = folder_->clean_start(),
+      .clean_end = folder_->clean_end(),
       .metrics = &metrics_,
       .raise_epochs = [this](std::span<log::KnownPartition* const> partitions) { return raise_epochs(partitions); }};
   auto opened = log::CommitLog::open(std::move(options), runtime_, known, waiters_);
@@ -233,15 +233,26 @@ void Broker::stop(Task done) {
   }
   server_->stop([this, finished] {
     groups_->stop([this, finished] {
-      log_->stop([this, finished] {
-        if (const auto marked = folder_->mark_clean_shutdown(); !marked) {
-          WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_,
-                   to_string(marked.error()));
-        }
-        runtime_.io.front()->post([finished] { (*finished)(); });
+      controller_->stop(*runtime_.io.front(), [this, finished] {
+        log_->stop([this, finished](std::optional<LogPosition> clean_end) {
+          mark_clean(clean_end);
+          runtime_.io.front()->post([finished] { (*finished)(); });
+        });
       });
     });
   });
+}
+
+// Only what the log itself says is clean: the next start does not look behind that end.
+void Broker::mark_clean(std::optional<LogPosition> clean_end) {
+  if (!clean_end) {
+    WEIR_LOG(warn, "no clean-shutdown file in {}: the next start scans the log", data_folder_);
+    return;
+  }
+  if (const auto marked = folder_->mark_clean_shutdown(*clean_end); !marked) {
+    WEIR_LOG(warn, "no clean-shutdown file in {}: {}; the next start scans the log", data_folder_,
+             to_string(marked.error()));
+  }
 }
 
 }  // namespace weir::broker

@@ -2,8 +2,8 @@
 // simulator; only the Runtime differs.
 //
 // Start order: data folder (lock, identity) -> metadata -> CommitLog (recovery) -> groups -> HTTP -> listeners; blocks
-// until it listens. Stop order: HTTP -> listeners and connections -> groups -> log (drain, sync) -> clean-shutdown
-// file.
+// until it listens. Stop order: HTTP -> listeners and connections -> groups -> controller (no topic is made or deleted
+// any more) -> log (drain, sync) -> clean-shutdown file, if the log is clean.
 #pragma once
 
 #include <memory>
@@ -28,6 +28,9 @@ class Broker final : public metadata::MetadataListener {
   // Ends everything in order, then runs `done` on the first io loop. Call it on that loop.
   void stop(Task done);
 
+  // What stop() waits for just now, in words for the operator; empty: nothing that is known. Any thread.
+  [[nodiscard]] std::string waits_for() const { return log_ ? log_->waits_for() : std::string{}; }
+
   [[nodiscard]] const std::vector<Endpoint>& bound() const { return bound_; }
   // Where /metrics and /healthz are; nullopt: off.
   [[nodiscard]] const std::optional<Endpoint>& http_bound() const { return http_bound_; }
@@ -46,6 +49,7 @@ class Broker final : public metadata::MetadataListener {
   bool open_listeners(std::string& why);
   void create_partitions(const metadata::Topic& topic);
   void set_rules(const metadata::Topic& topic);
+  void mark_clean(std::optional<LogPosition> clean_end);
 
   EffectiveConfig effective_;
   const Config& config_;  // the static part

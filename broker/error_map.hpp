@@ -20,6 +20,7 @@ constexpr protocol::ErrorCode to_wire(Errc code) {
     case Errc::out_of_range: return ErrorCode::offset_out_of_range;
     case Errc::disk_failed:
     case Errc::disk_full:
+    case Errc::out_of_resources:
     case Errc::read_only: return ErrorCode::kafka_storage_error;
     case Errc::in_use: return ErrorCode::resource_not_found;
     case Errc::closed:

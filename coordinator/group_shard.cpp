@@ -16,6 +16,7 @@ ErrorCode append_error(Errc code) {
     case Errc::closed:
     case Errc::not_found: return ErrorCode::not_coordinator;
     case Errc::disk_full:
+    case Errc::out_of_resources:
     case Errc::timed_out:
     case Errc::in_use: return ErrorCode::coordinator_not_available;
     case Errc::truncated:

@@ -98,14 +98,15 @@ bool Appender::turn() {
   now_ms_ = clock_.wall_ms();
   stalled_on_image_ = false;
   if (backlog_at_ == backlog_.size()) {
-    backlog_.clear();
-    backlog_at_ = 0;
-    const std::scoped_lock lock(queue_mutex_);
-    backlog_.swap(incoming_);
+    take_incoming();
   }
-  bool stalled = !is_read_only() && !segment_is_ready();  // the state goes first, also when nothing is asked
-  if (stalled && space_.is_short()) {
-    refuse_what_has_no_segment();
+  // The state goes first, also when nothing is asked.
+  bool stalled = !has_ended_ && !is_read_only() && !segment_is_ready();
+  if (stalled && !stalled_on_image_) {
+    if (const auto why = why_no_segment_comes()) {
+      take_incoming();
+      refuse_what_has_no_segment(*why);
+    }
   }
   for (int made = 0; !stalled && made < kTurnWorks && backlog_at_ < backlog_.size(); ++made) {
     auto& work = backlog_[backlog_at_];
@@ -170,13 +171,46 @@ void Appender::offer_segment(std::shared_ptr<Segment> segment) {
   bring();
 }
 
-// There will be no segment until there is room again: who waits for one would wait for as long.
-void Appender::refuse_what_has_no_segment() {
+// Behind what is left of the backlog.
+void Appender::take_incoming() {
+  backlog_.erase(backlog_.begin(), backlog_.begin() + static_cast<std::ptrdiff_t>(backlog_at_));
+  backlog_at_ = 0;
+  const std::scoped_lock lock(queue_mutex_);
+  if (backlog_.empty()) {
+    backlog_.swap(incoming_);
+    return;
+  }
+  std::move(incoming_.begin(), incoming_.end(), std::back_inserter(backlog_));
+  incoming_.clear();
+}
+
+std::optional<Error> Appender::why_no_segment_comes() const {
+  if (space_.is_short()) {
+    return Error{Errc::disk_full};
+  }
+  if (const auto number = space_.lack(); number != 0) {
+    return Error{Errc::out_of_resources, number};
+  }
+  return std::nullopt;
+}
+
+// There will be no segment until there is again what it needs: who waits for one would wait for as long. Controls that
+// can be answered without one are; the others stay, in their order.
+void Appender::refuse_what_has_no_segment(Error why) {
+  has_no_segment_ = true;
   for (auto at = backlog_at_; at < backlog_.size(); ++at) {
-    if (auto& work = backlog_[at]; !work.control && work.append.partition) {
-      refuse(work.append, {Errc::disk_full});
+    auto& work = backlog_[at];
+    if (work.control) {
+      if (work.control(*this)) {
+        work.control = {};
+      }
+    } else if (work.append.partition) {
+      refuse(work.append, why);
     }
   }
+  has_no_segment_ = false;
+  std::erase_if(backlog_, [](const Work& work) { return !work.control && !work.append.partition; });
+  backlog_at_ = 0;
 }
 
 void Appender::refuse(Append& request, Error error) {
@@ -214,15 +248,24 @@ std::optional<Error> Appender::why_not(const Append& request) const {
     return Error{Errc::closed};
   }
   if (is_read_only()) {
-    return Error{Errc::read_only};
+    return Error{static_cast<Errc>(read_only_.load(std::memory_order_acquire))};
   }
-  if (space_.is_short() && request.acks != Acks::internal) {
+  if (request.acks != Acks::internal && (space_.is_short() || is_beyond_limit(request))) {
     return Error{Errc::disk_full};
   }
   if (partition.deleted() || !partition.role.created) {
     return Error{Errc::not_found};
   }
   return std::nullopt;
+}
+
+bool Appender::is_beyond_limit(const Append& request) const {
+  const auto end = image_.tail() + static_cast<std::int64_t>(entry_size(request.batch.size()));
+  const bool is_beyond = end > space_.limit();
+  if (is_beyond) {
+    hooks_.limit_reached();
+  }
+  return is_beyond;
 }
 
 bool Appender::do_append(Append& request) {
@@ -268,6 +311,7 @@ void Appender::repeat_answer(Append& request, const SequenceCheck& original) {
   outcome.duplicate = true;
   const auto end = original.base_offset + (request.facts.last_offset_delta + 1);
   const bool durable = is_durable_answer(request.acks, partition->flush());
+  const bool is_producers = request.acks != Acks::internal;
   Answer answer{request.reply_on, std::move(request.done), std::move(outcome)};
   // The ends of a partition that was just truncated may be of what is gone: then the answer goes behind that.
   if (!partition->is_replicated() && (durable ? partition->durable_end() : partition->written_end()) >= end) {
@@ -275,11 +319,12 @@ void Appender::repeat_answer(Append& request, const SequenceCheck& original) {
     return;
   }
   group_.needs_sync = group_.needs_sync || durable;
-  group_.items.push_back({std::move(partition), end, durable, std::move(answer)});
+  group_.items.push_back({std::move(partition), end, durable, std::move(answer), Tells::log_end, is_producers});
 }
 
 void Appender::put_batch(Append& request, Offset base) {
   auto partition = std::static_pointer_cast<LogPartition>(std::move(request.partition));
+  has_entries_ = true;
   const auto batch = request.batch.view();
   const auto last = base + request.facts.last_offset_delta;
 
@@ -323,8 +368,12 @@ void Appender::put_batch(Append& request, Offset base) {
   const auto flush = partition->flush();
   const bool durable = is_durable_answer(request.acks, flush);
   group_.needs_sync = group_.needs_sync || durable || flush == FlushMode::sync;
-  group_.items.push_back(
-      {std::move(partition), last + 1, durable, {request.reply_on, std::move(request.done), std::move(outcome)}});
+  group_.items.push_back({std::move(partition),
+                          last + 1,
+                          durable,
+                          {request.reply_on, std::move(request.done), std::move(outcome)},
+                          Tells::log_end,
+                          request.acks != Acks::internal});
   take_delta_if_due();
 }
 
@@ -358,6 +407,7 @@ void Appender::begin_bytes() {
   if (group_has_bytes_) {
     return;
   }
+  WEIR_CHECK(!has_ended_);  // what lies behind a clean end is nobody's
   group_has_bytes_ = true;
   group_.segment = segment_;
   group_.from = image_.tail();
@@ -403,9 +453,11 @@ void Appender::put_zeros(std::size_t count) {
 template <class Payload>
 bool Appender::put_control_entry(LocalPartition partition, const Payload& payload) {
   constexpr auto kSize = entry_size(Payload::kSize);
+  WEIR_CHECK(!closing_);  // who asks has looked
   if (!make_room(kSize)) {
     return false;
   }
+  has_entries_ = true;
   begin_bytes();
   std::array<std::byte, kSize> entry;
   encode_entry(entry, segment_->seed(), file_position(), partition, now_ms_, payload);
@@ -435,7 +487,7 @@ bool Appender::put_created_copy(LogPartition& partition) {
 }
 
 bool Appender::put_created(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
-  if (is_read_only()) {
+  if (is_over()) {
     return true;  // it exists in the image of the metadata; the next start creates it again
   }
   if (!put_created_entry(*partition, epoch)) {
@@ -450,7 +502,7 @@ bool Appender::put_created(const std::shared_ptr<LogPartition>& partition, Leade
 }
 
 bool Appender::put_deleted(LogPartition& partition) {
-  if (is_read_only() || !partition.role.created) {
+  if (is_over() || !partition.role.created) {
     return true;
   }
   const auto& key = partition.key();
@@ -462,8 +514,8 @@ bool Appender::put_deleted(LogPartition& partition) {
 }
 
 std::optional<Error> Appender::why_closed(const LogPartition& partition) const {
-  if (!closing_ && !is_read_only() && !partition.deleted()) {
-    return std::nullopt;
+  if (!is_over() && !partition.deleted()) {
+    return has_no_segment_ ? why_no_segment_comes() : std::nullopt;
   }
   return Error{closing_ ? Errc::closed : is_read_only() ? Errc::read_only : Errc::not_found};
 }
@@ -497,7 +549,7 @@ bool Appender::put_start_moved(const std::shared_ptr<LogPartition>& partition, O
 }
 
 bool Appender::put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
-  if (is_read_only() || epoch <= partition->leader_epoch()) {
+  if (is_over() || epoch <= partition->leader_epoch()) {
     return true;
   }
   if (!put_control_entry(partition->local(), EpochStartPayload{epoch, partition->log_end()})) {
@@ -528,7 +580,16 @@ bool Appender::do_reserve(Append& request, Offset end) {
 }
 
 bool Appender::put_reserved_copy(const std::shared_ptr<LogPartition>& partition) {
-  return closing_ || is_read_only() || partition->deleted() || put_reserved(partition, partition->role.reserved_end);
+  return is_over() || partition->deleted() || put_reserved(partition, partition->role.reserved_end);
+}
+
+void Appender::end(Answer answer) {
+  answer_when_synced(std::move(answer));
+  if (is_read_only()) {
+    return;
+  }
+  close_group(true);
+  has_ended_ = true;
 }
 
 void Appender::answer_when_synced(Answer answer) {

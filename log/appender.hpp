@@ -39,6 +39,7 @@ class AppenderHooks {
   virtual void group_is_ready() = 0;     // the awaited group: take_groups() now gives it
   virtual void want_segment() = 0;       // prepare the next one; offer_segment() when done
   virtual void continue_log_role() = 0;  // the role is held and too many turns were made: post run_held_role()
+  virtual void limit_reached() = 0;      // SpaceGuard::limit(): a producer was refused
   // The segment begins to be filled: publish it to readers, and say what its header holds.
   virtual SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) = 0;
   [[nodiscard]] virtual LogPosition begin_of_oldest_segment() const = 0;
@@ -74,8 +75,12 @@ class Appender {
   void bring();
   void run_held_role();  // the continuation asked for by continue_log_role()
   [[nodiscard]] LogPosition appended() const { return {appended_.load(std::memory_order_acquire)}; }
-  void set_read_only() { read_only_.store(true, std::memory_order_release); }
-  [[nodiscard]] bool is_read_only() const { return read_only_.load(std::memory_order_acquire); }
+  // For ever: nothing goes into the log any more, and `why` is what producers are told.
+  void set_read_only(Errc why = Errc::read_only) {
+    auto none = kWrites;
+    read_only_.compare_exchange_strong(none, static_cast<int>(why), std::memory_order_acq_rel);
+  }
+  [[nodiscard]] bool is_read_only() const { return read_only_.load(std::memory_order_acquire) != kWrites; }
   void set_synced(LogPosition position) { synced_.store(position.value, std::memory_order_release); }
   [[nodiscard]] LogPosition synced() const { return {synced_.load(std::memory_order_acquire)}; }
 
@@ -99,11 +104,12 @@ class Appender {
   bool put_truncated(const std::shared_ptr<LogPartition>& partition, const TruncatedPayload& to,
                      const ProducerTable& producers, Answer& answer);
   bool put_bound(const std::shared_ptr<LogPartition>& partition, Offset bound);
-  // Fills the segment if it has anything beyond its state: the log then ends with a fresh state entry.
-  bool finish_segment();
-  void refuse_from_now_on() { closing_ = true; }  // appends behind it get `closed`
-  // An answer that waits for the sync of all that is in the log now.
-  void answer_when_synced(Answer answer);
+  // The end of this life, in two steps. finish(): from now on all is refused (appends get `closed`, controls do
+  // nothing); fills the segment if it has anything beyond its state, so that the log ends with a fresh state entry.
+  // end(): closes the last group; not a byte may follow. `answer` waits for its sync.
+  bool finish();
+  void end(Answer answer);
+  [[nodiscard]] LocalPartition next_local() const { return next_local_; }
 
  private:
   struct Work {
@@ -128,7 +134,13 @@ class Appender {
                             LogPosition at);
   void repeat_answer(Append& request, const SequenceCheck& original);
   void refuse(Append& request, Error error);
-  void refuse_what_has_no_segment();
+  void refuse_what_has_no_segment(Error why);
+  void take_incoming();
+  // Nothing may go into the log: the stop is under way, or the disk has failed.
+  [[nodiscard]] bool is_over() const { return closing_ || is_read_only(); }
+  [[nodiscard]] std::optional<Error> why_no_segment_comes() const;
+  [[nodiscard]] bool is_beyond_limit(const Append& request) const;
+  void answer_when_synced(Answer answer);  // all that is in the log now
   bool make_room(std::size_t entry_bytes);
   bool segment_is_ready();  // there is one, and its state is in the image
   bool begin_segment();
@@ -171,6 +183,7 @@ class Appender {
   std::vector<std::vector<std::byte>> pending_state_;  // chunks that still have to go to the new segment's beginning
   std::size_t pending_state_at_ = 0;
   std::int64_t data_from_ = 0;        // file position behind the state
+  bool has_entries_ = false;          // behind the state there is more than groups and pads
   std::int64_t segment_entries_ = 0;  // index entries of this segment
   std::int64_t delta_from_ = 0;
   std::vector<std::shared_ptr<LogPartition>> changed_;  // since the last delta, each once
@@ -181,8 +194,10 @@ class Appender {
   bool stalled_on_image_ = false;
   bool wants_segment_ = false;
   bool closing_ = false;
-  Millis now_ms_ = 0;    // wall time of this turn
-  Answers answers_now_;  // refusals, and duplicates that are as durable as asked
+  bool has_ended_ = false;
+  bool has_no_segment_ = false;  // this turn, and none comes soon: what needs one is refused
+  Millis now_ms_ = 0;            // wall time of this turn
+  Answers answers_now_;          // refusals, and duplicates that are as durable as asked
   std::vector<std::byte> scratch_;
 
   // Between the roles.
@@ -193,7 +208,8 @@ class Appender {
   std::atomic<bool> writer_needed_{false};
   std::atomic<std::int64_t> appended_{0};
   std::atomic<std::int64_t> synced_{0};
-  std::atomic<bool> read_only_{false};
+  static constexpr int kWrites = -1;
+  std::atomic<int> read_only_{kWrites};  // else the Errc of the refusal
 };
 
 }  // namespace weir::log

@@ -80,6 +80,7 @@ bool Appender::put_truncated(const std::shared_ptr<LogPartition>& partition, con
     if (!make_room(size)) {
       return false;
     }
+    has_entries_ = true;
     begin_bytes();
     put_truncation_group(*partition, to, producers, image_.tail() + static_cast<std::int64_t>(kAtomicGroupEntrySize));
     mark_changed(partition);
@@ -123,7 +124,7 @@ void Appender::put_truncation_group(LogPartition& partition, const TruncatedPayl
 bool Appender::put_bound(const std::shared_ptr<LogPartition>& partition, Offset bound) {
   auto& role = partition->role;
   bound = std::min(bound, partition->log_end());
-  if (bound > role.bound && !partition->deleted()) {
+  if (bound > role.bound && !partition->deleted() && !is_over()) {
     role.bound = bound;
     group_.items.push_back({partition, bound, false, {}, Tells::bound});
   }

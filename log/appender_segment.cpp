@@ -55,6 +55,7 @@ bool Appender::begin_segment() {
   pending_state_ = chunker.finish();
   pending_state_at_ = 0;
   segment_entries_ = 0;
+  has_entries_ = false;
   delta_from_ = static_cast<std::int64_t>(kSegmentHeaderSize);
   data_from_ = file_position();
   for (const auto& partition : changed_) {
@@ -102,14 +103,15 @@ void Appender::fill_segment() {
   closed_.back().seal->to = segment_->valid_end();
 }
 
-bool Appender::finish_segment() {
+bool Appender::finish() {
+  closing_ = true;
   if (is_read_only()) {
     return true;
   }
   if (!segment_is_ready()) {
     return false;
   }
-  if (file_position() > data_from_ && segment_entries_ + std::ssize(changed_) > 0) {
+  if (has_entries_) {
     if (!image_.room_for(3 * 4096 + static_cast<std::int64_t>(kGroupEntrySize))) {
       stalled_on_image_ = true;
       return false;

@@ -23,8 +23,12 @@ Result<std::unique_ptr<CommitLog>> CommitLog::open(CommitLogOptions options, Run
   return std::unique_ptr<CommitLog>(new CommitLog(std::move(engine)));
 }
 
-void CommitLog::stop(Task done) {
+void CommitLog::stop(Stopped done) {
   engine_->stop(std::move(done));
+}
+
+std::string CommitLog::waits_for() const {
+  return engine_->waits_for();
 }
 
 std::shared_ptr<Partition> CommitLog::create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch) {

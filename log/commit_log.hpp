@@ -109,8 +109,10 @@ struct CommitLogOptions {
   std::int64_t memory_bytes = 256LL << 20;
   std::int64_t memory_offsets_block = 1LL << 20;
   std::function<std::string(const Uuid&)> topic_name;  // for the log; null: its id is told. Any thread
-  Uuid boot_id;                // differs after the machine restarted; zero where that is not known
-  bool clean_start = false;    // the last process said goodbye (clean-shutdown file)
+  Uuid boot_id;  // differs after the machine restarted; zero where that is not known
+  // What the last process's stop() told (clean-shutdown file): the log ends there, all of it is synced. Believed only
+  // if the manifest says the same. nullopt: it did not stop, or not cleanly.
+  std::optional<LogPosition> clean_end;
   Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
   // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
   // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
@@ -144,9 +146,14 @@ class CommitLog {
   // stop() must have finished, or the executors run no task any more (a killed process in the simulator).
   ~CommitLog();
 
-  // Drains, syncs, seals the open state (clean shutdown) and then calls `done` on Runtime::write. Appends after it get
-  // `closed`.
-  void stop(Task done);
+  // Drains, syncs, seals the open state and then calls `done` on Runtime::write, with where the log ends if it is
+  // clean: everything that was taken is synced, the manifest has that end, and nothing goes into the log afterwards.
+  // nullopt: the log is read-only, or something that the stop needs is short (room, descriptors): the next start scans.
+  // Appends after it get `closed`; partitions made after it are made again by the next start.
+  using Stopped = UniqueFunction<void(std::optional<LogPosition> clean_end)>;
+  void stop(Stopped done);
+  // What a stop waits for just now, for the operator: a write, a sync, a job of the pool; empty: nothing. Any thread.
+  [[nodiscard]] std::string waits_for() const;
 
   std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
   void remove(const PartitionKey& key);

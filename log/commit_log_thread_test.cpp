@@ -179,10 +179,13 @@ TEST_P(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowle
     EXPECT_GT(log.statistics().segments, 3);
     EXPECT_GT(observer.count.load(), 0U);
     Latch stopped{1};
-    log.stop([&] { stopped.count_down(); });
+    log.stop([&](std::optional<LogPosition> end) {
+      options.clean_end = end;
+      stopped.count_down();
+    });
     stopped.wait();
   }
-  options.clean_start = true;
+  ASSERT_TRUE(options.clean_end);
   auto opened = CommitLog::open(options, runtime, known, observer);
   ASSERT_TRUE(opened) << to_string(opened.error());
   for (int i = 0; i < kPartitions; ++i) {
@@ -192,7 +195,7 @@ TEST_P(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowle
     EXPECT_EQ(read_visible(**opened, *partition, Offset{0}), partition->high_watermark().value);
   }
   Latch stopped{1};
-  (*opened)->stop([&] { stopped.count_down(); });
+  (*opened)->stop([&](auto) { stopped.count_down(); });
   stopped.wait();
   opened->reset();
   real.stop();

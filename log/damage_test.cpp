@@ -233,7 +233,7 @@ TEST(DamageOnARealDisk, ALargeBatchIsCheckedBeforeItIsSentFromItsFile) {
     log->append(std::move(append));
   }
   queue.run_until_idle();
-  log->stop([] {});
+  log->stop([&](std::optional<LogPosition> end) { options.clean_end = end; });
   queue.run_until_idle();
   log.reset();
   {
@@ -242,7 +242,7 @@ TEST(DamageOnARealDisk, ALargeBatchIsCheckedBeforeItIsSentFromItsFile) {
     file.seekp(1'000'000);  // in the second batch
     file.put('!');
   }
-  options.clean_start = true;
+  ASSERT_TRUE(options.clean_end);
   log = CommitLog::open(options, runtime, known, observer).value();
   const auto partition = log->find(key);
   ASSERT_EQ(partition->high_watermark(), Offset{kRecords});
@@ -255,7 +255,7 @@ TEST(DamageOnARealDisk, ALargeBatchIsCheckedBeforeItIsSentFromItsFile) {
                                     [](const auto& piece) { return std::holds_alternative<FileRun>(piece); }));
   }
   EXPECT_EQ(std::ssize(lines.lines()), 1);
-  log->stop([] {});
+  log->stop([](auto) {});
   queue.run_until_idle();
 }
 

@@ -36,7 +36,7 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       space_(runtime.disk, options_.folder, options_.disk_reserve_bytes),
       image_(options_.image_bytes),
       appender_(limits_of(options_), image_, runtime.clock, space_, *this),
-      writer_(appender_, image_, meter_, observer, *this),
+      writer_(appender_, image_, runtime.clock, meter_, observer, *this),
       keeper_(runtime.disk, runtime.pool, options_.folder, options_.io, segment_bytes_of(options_),
               runtime.seed ^ 0x10c5eedULL, segments_, meter_, *this),
       read_cache_(options_.read_cache_bytes, image_),
@@ -84,8 +84,13 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   segments_.change([&](auto& members) { members = std::move(recovered.members); });
   next_local_ = recovered.next_local;
   std::map<PartitionKey, std::shared_ptr<LogPartition>> in_log;
-  for (const auto& partition : recovered.live) {
-    in_log.emplace(partition->key(), partition);
+  std::vector<std::shared_ptr<LogPartition>> replaced;
+  for (const auto& partition : recovered.live) {  // rising numbers: of two with one key the newer one is meant
+    auto& known_as = in_log[partition->key()];
+    if (known_as) {
+      replaced.push_back(std::move(known_as));
+    }
+    known_as = partition;
   }
   std::vector<KnownPartition> all{known.begin(), known.end()};
   for (const auto& one : all) {
@@ -122,14 +127,14 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     appender_.set_read_only();
   } else if (!recovered.open) {
     auto first = keeper_.prepare_now();
-    if (!first && first.error().code != Errc::disk_full) {
+    if (!first && !is_shortage(first.error())) {
       return first.error();
     }
     appender_.start({std::move(recovered.live), next_local_, nullptr, recovered.tail, 0});
     if (first) {
       appender_.offer_segment(std::move(*first));
-    } else {  // reads are served; the first append asks for the segment again, until there is room
-      found_full(file_bytes());
+    } else {  // reads are served; the first append asks for the segment again, until there is one
+      note_shortage(first.error(), file_bytes(), "making the first segment");
     }
   } else {
     appender_.start({std::move(recovered.live), next_local_, recovered.open, recovered.tail, recovered.open_entries});
@@ -155,8 +160,11 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     }
   }
   for (const auto& [key, partition] : in_log) {
+    replaced.push_back(partition);
+  }
+  for (const auto& partition : replaced) {
     partition->mark_deleted();
-    appender_.push_control([partition = partition](Appender& log) { return log.put_deleted(*partition); });
+    appender_.push_control([partition](Appender& log) { return log.put_deleted(*partition); });
   }
   if (options_.retention_check_ms > 0) {
     repeat(options_.retention_check_ms, &Engine::begin_retention);
@@ -173,39 +181,62 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   return {};
 }
 
-void CommitLog::Engine::stop(Task done) {
+void CommitLog::Engine::stop(Stopped done) {
   is_stopping_.store(true, std::memory_order_release);
   memory_.close();
-  if (waits_for_room_.load()) {  // what waits for room has not been answered; the next start scans
-    WEIR_LOG(warn, "commitlog: stops while the disk of {} is full", options_.folder);
-    appender_.set_read_only();
+  if (waiting_writes_.load() + waiting_jobs_.load() > 0) {  // what waits has not been answered, and is not waited for
+    give_up_clean_end({space_.lack() != 0 ? Errc::out_of_resources : Errc::disk_full, space_.lack()});
   }
-  auto shared_done = std::make_shared<Task>(std::move(done));
+  auto shared_done = std::make_shared<Stopped>(std::move(done));
   appender_.push_control([this, shared_done](Appender& log) {
-    log.refuse_from_now_on();
-    if (!log.finish_segment()) {
+    if (!log.finish()) {
       return false;
     }
     Answer answer;
     answer.on = &runtime_.write;
-    answer.done = [weak = weak_from_this(), shared_done](const AppendOutcome&) {  // the engine itself holds the answer
-      if (const auto self = weak.lock()) {
-        self->keeper_.when_idle([self = self.get(), shared_done] { self->finish_stop(std::move(*shared_done)); });
+    answer.done = [weak = weak_from_this(), shared_done, next_local = log.next_local()](const AppendOutcome& outcome) {
+      if (const auto self = weak.lock()) {  // the engine itself holds the answer
+        self->keeper_.when_idle([self = self.get(), shared_done, next_local, is_whole = !outcome.error] {
+          self->finish_stop(is_whole, next_local, std::move(*shared_done));
+        });
       }
     };
-    log.answer_when_synced(std::move(answer));
+    log.end(std::move(answer));
     return true;
   });
 }
 
 // On the pool: everything is in files, synced, and sealed up to the segment that holds the last state.
-void CommitLog::Engine::finish_stop(Task done) {
-  if (!appender_.is_read_only()) {
-    if (const auto noted = keeper_.note_clean(appender_.synced(), next_local_); !noted) {
-      appender_.set_read_only();
+void CommitLog::Engine::finish_stop(bool is_whole, LocalPartition next_local, Stopped done) {
+  std::optional<LogPosition> clean_end;
+  const auto end = appender_.appended();
+  if (is_whole && !appender_.is_read_only() && appender_.synced() == end) {
+    if (const auto noted = keeper_.note_clean(end, next_local); noted) {
+      clean_end = end;
+    } else {
+      WEIR_LOG(warn, "commitlog: the manifest does not take the clean end: {}; the next start scans the log",
+               to_string(noted.error()));
     }
   }
-  runtime_.write.post(std::move(done));
+  runtime_.write.post([done = std::move(done), clean_end]() mutable { done(clean_end); });
+}
+
+// The stop goes on: what is in files stays, what waits gets an error.
+void CommitLog::Engine::give_up_clean_end(const Error& why) {
+  if (!appender_.is_read_only()) {
+    WEIR_LOG(warn, "commitlog: stops without a clean end ({}): the next start scans the log", to_string(why));
+  }
+  appender_.set_read_only(Errc::disk_full);
+  appender_.bring();
+}
+
+std::string CommitLog::Engine::waits_for() const {
+  for (const auto* what : {writer_.doing(), keeper_.doing()}) {
+    if (*what != '\0') {
+      return what;
+    }
+  }
+  return {};
 }
 
 std::shared_ptr<Partition> CommitLog::Engine::create(const PartitionKey& key, const PartitionRules& rules,
@@ -431,6 +462,10 @@ std::string CommitLog::Engine::way_out() const {
 
 // What waits in the queue is refused by the log role's next turn.
 void CommitLog::Engine::writer_failed(Error error) {
+  if (is_shortage(error)) {
+    give_up_clean_end(error);
+    return;
+  }
   if (error.code != Errc::closed) {  // else the simulated process is dead already
     WEIR_LOG(error, "commitlog: {}: read-only from now on, after a restart too. {}", to_string(error), way_out());
     post(runtime_.pool, [this, error] { keeper_.note_failure(error); });
@@ -472,39 +507,86 @@ void CommitLog::Engine::post_later(Executor& on, Task task) {
   });
 }
 
-void CommitLog::Engine::found_full(std::int64_t needed) {
-  waits_for_room_ = true;
-  const bool was_short = space_.is_short();
-  space_.look();
-  space_.found_full(needed);
-  if (!was_short) {
+void CommitLog::Engine::note_shortage(const Error& why, std::int64_t needed, const char* job) {
+  if (why.code == Errc::disk_full) {
+    space_.look(written_if_it_takes_room());
+    space_.found_full(needed);
     tell_room();
+    return;
   }
+  space_.set_lack(static_cast<int>(why.detail));
+  if (!told_lack_.exchange(true)) {
+    WEIR_LOG(error,
+             "commitlog: {} waits ({}) and is tried again twice a second; when the open segment is full producers are "
+             "refused until then. Raise the limit of the process (ulimit -n for files), or close what takes them",
+             job, to_string(why));
+  }
+  appender_.bring();
+}
+
+std::optional<LogPosition> CommitLog::Engine::written_if_it_takes_room() const {
+  return keeper_.files().io() == IoMode::direct ? std::nullopt : std::optional{writer_.written()};
 }
 
 std::int64_t CommitLog::Engine::file_bytes() const {
   return keeper_.files().io() == IoMode::direct ? segment_bytes_of(options_) : 0;
 }
 
-bool CommitLog::Engine::wait_for_room_on(Executor& on, std::int64_t needed, Task again) {
+// Counted until it has been tried: what fails again is counted again before.
+void CommitLog::Engine::try_again_later(Executor& on, std::atomic<int>& waiting, Task again) {
+  waiting.fetch_add(1);
+  post_later(on, [&waiting, again = std::move(again)]() mutable {
+    again();
+    waiting.fetch_sub(1);
+  });
+}
+
+bool CommitLog::Engine::wait_out(const Error& why) {
   if (is_stopping_.load(std::memory_order_acquire)) {
     return false;
   }
-  found_full(needed);
-  post_later(on, std::move(again));
+  space_.hold(SpaceGuard::write);
+  note_shortage(why, 0, "a write to the log");
+  tell_room();
+  try_again_later(runtime_.write, waiting_writes_, [this] { writer_.retry(); });
   return true;
 }
 
-bool CommitLog::Engine::wait_for_room() {
-  return wait_for_room_on(runtime_.write, 0, [this] { writer_.retry(); });
+bool CommitLog::Engine::wait_out(const Error& why, const char* job, Task again) {
+  if (is_stopping_.load(std::memory_order_acquire)) {
+    return false;
+  }
+  if (why.code == Errc::disk_full) {
+    space_.hold(SpaceGuard::job);
+  }
+  note_shortage(why, file_bytes(), job);
+  try_again_later(runtime_.pool, waiting_jobs_, std::move(again));
+  return true;
 }
 
-bool CommitLog::Engine::wait_for_room(Task again) {
-  return wait_for_room_on(runtime_.pool, file_bytes(), std::move(again));
+void CommitLog::Engine::segment_prepared(std::shared_ptr<Segment> segment) {
+  space_.set_lack(0);
+  if (space_.is_held_by(SpaceGuard::job)) {
+    space_.release(SpaceGuard::job);
+    look_for_room();
+  }
+  appender_.offer_segment(std::move(segment));
+}
+
+// In the log role: who asks is refused; the rest is told by the pool.
+void CommitLog::Engine::limit_reached() {
+  if (!space_.is_short()) {
+    space_.found_full(0);
+    post(runtime_.pool, [this] { tell_room(); });
+  }
 }
 
 void CommitLog::Engine::wrote(std::int64_t bytes) {
   wrote_ += bytes;
+  if (space_.is_held_by(SpaceGuard::write)) {
+    space_.release(SpaceGuard::write);
+    wrote_ = kLookEveryBytes;
+  }
   if (wrote_ >= kLookEveryBytes) {
     wrote_ = 0;
     look_for_room();
@@ -513,24 +595,34 @@ void CommitLog::Engine::wrote(std::int64_t bytes) {
 
 // Blocks for a statvfs. Files of the pool are room that was lent.
 void CommitLog::Engine::look_for_room() {
-  const bool was_short = space_.is_short();
-  space_.look();
-  while (space_.is_short() && keeper_.files().give_back_one()) {
-    space_.look();
+  const bool waits = waiting_jobs_.load() > 0;
+  if (!waits) {
+    space_.release(SpaceGuard::job);
   }
-  if (space_.is_short() != was_short) {
-    tell_room();
+  space_.look(written_if_it_takes_room());
+  while (space_.is_short() && keeper_.files().give_back_one()) {
+    space_.look(written_if_it_takes_room());
+  }
+  tell_room();
+  if (!waits && waiting_writes_.load() == 0 && told_lack_.exchange(false)) {
+    space_.set_lack(0);
+    WEIR_LOG(info, "commitlog: what had to wait for files or memory goes on");
+    appender_.bring();
   }
 }
 
+// Once for each change.
 void CommitLog::Engine::tell_room() {
-  if (space_.is_short()) {
+  const bool is_short = space_.is_short();
+  if (told_short_.exchange(is_short) == is_short) {
+    return;
+  }
+  if (is_short) {
     WEIR_LOG(error,
              "commitlog: the disk of {} has {} bytes free and must keep a reserve of {}: producers are refused until "
              "there is room; make some, or let retention do it",
              options_.folder, space_.free_bytes(), space_.reserve_bytes());
   } else {
-    waits_for_room_ = false;
     WEIR_LOG(info, "commitlog: the disk of {} has room again: {} bytes free", options_.folder, space_.free_bytes());
   }
   appender_.bring();  // what waits for a segment is refused, or goes on

@@ -30,7 +30,8 @@ class CommitLog::Engine final : public AppenderHooks,
   Engine(CommitLogOptions options, Runtime& runtime, VisibilityObserver& observer);
 
   Result<void> start(std::span<const KnownPartition> known);
-  void stop(Task done);
+  void stop(Stopped done);
+  [[nodiscard]] std::string waits_for() const;
   void abandon() { is_abandoned_.store(true, std::memory_order_release); }
 
   std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
@@ -63,12 +64,13 @@ class CommitLog::Engine final : public AppenderHooks,
   void group_is_ready() override { post_writer_resumed(); }
   void want_segment() override { keeper_.prepare(); }
   void continue_log_role() override;
+  void limit_reached() override;
   SegmentHeader segment_begins(const std::shared_ptr<Segment>& segment) override;
   [[nodiscard]] LogPosition begin_of_oldest_segment() const override;
 
   // WriterHooks: on Runtime::write.
   void wrote(std::int64_t bytes) override;
-  bool wait_for_room() override;
+  bool wait_out(const Error& why) override;
   void post_writer_turn() override;
   void post_writer_resumed() override;
   Result<void> admit(Segment& segment, bool begins, std::int64_t end) override {
@@ -82,10 +84,10 @@ class CommitLog::Engine final : public AppenderHooks,
 
   // KeeperHooks: on Runtime::pool.
   void run_on_pool(Task job) override { post(runtime_.pool, std::move(job)); }
-  void segment_prepared(std::shared_ptr<Segment> segment) override { appender_.offer_segment(std::move(segment)); }
+  void segment_prepared(std::shared_ptr<Segment> segment) override;
   void segment_synced(Result<void> result) override;
   bool is_log_idle() override;
-  bool wait_for_room(Task again) override;
+  bool wait_out(const Error& why, const char* job, Task again) override;
   void keeper_failed(Error error) override;
 
   // MemoryHooks: any thread.
@@ -94,15 +96,17 @@ class CommitLog::Engine final : public AppenderHooks,
  private:
   void post(Executor& on, Task task);
   static void reply(Answer answer);
-  void finish_stop(Task done);
+  void finish_stop(bool is_whole, LocalPartition next_local, Stopped done);
+  void give_up_clean_end(const Error& why);
   // Runs `job` every `period_ms`, until the log stops.
   void repeat(Millis period_ms, void (Engine::*job)());
   // Runs `task` on `on` in a while, unless the log is gone by then.
   void post_later(Executor& on, Task task);
   void look_for_room();
   void tell_room();
-  bool wait_for_room_on(Executor& on, std::int64_t needed, Task again);
-  void found_full(std::int64_t needed);
+  void try_again_later(Executor& on, std::atomic<int>& waiting, Task again);
+  void note_shortage(const Error& why, std::int64_t needed, const char* job);
+  [[nodiscard]] std::optional<LogPosition> written_if_it_takes_room() const;
   [[nodiscard]] std::string way_out() const;      // of read-only, for the one who reads the log
   [[nodiscard]] std::int64_t file_bytes() const;  // that a new segment takes at once
   void begin_retention();
@@ -119,8 +123,11 @@ class CommitLog::Engine final : public AppenderHooks,
 
   const LogMeter meter_;
   SpaceGuard space_;
-  std::int64_t wrote_ = 0;                   // write role: since it looked for room
-  std::atomic<bool> waits_for_room_{false};  // a write or a job found none
+  std::int64_t wrote_ = 0;              // write role: since it looked for room
+  std::atomic<int> waiting_writes_{0};  // that met a shortage and come again in a while
+  std::atomic<int> waiting_jobs_{0};
+  std::atomic<bool> told_short_{false};  // what the operator was told last
+  std::atomic<bool> told_lack_{false};
   SegmentList segments_;
   Image image_;
   Appender appender_;

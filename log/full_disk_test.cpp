@@ -154,7 +154,7 @@ TEST_P(FullDisk, AStopOnAFullDiskEndsAndLosesNothing) {
   test.disk.set_capacity(test.disk.used_bytes());
   static_cast<void>(append("a commit", 100, Acks::internal));
   bool stopped = false;
-  test.log->stop([&] { stopped = true; });
+  test.log->stop([&](auto) { stopped = true; });
   test.queue.run_for(5'000);
   EXPECT_TRUE(stopped);
   test.kill();

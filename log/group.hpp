@@ -27,6 +27,7 @@ struct GroupItem {
   bool is_synced_answer;  // the answer waits for the sync
   Answer answer;
   Tells tells = Tells::log_end;
+  bool is_producers = false;  // may be told that the disk is full while its bytes still wait for room
 };
 
 // Index, states and positions for a delta or for sealing, taken by the log role at one position.

@@ -96,7 +96,7 @@ Result<void> IndexDeltaWriter::append(const IndexDelta& delta) {
   const std::array<Bytes, 2> parts{Bytes{header}, delta.items};
   failed_ = true;  // until both steps have gone well: a chain with a hole would be worth nothing
   if (auto written = file_->write_at(position_, parts); !written) {
-    failed_ = written.error().code != Errc::disk_full;  // what of it is there is written over when there is room
+    failed_ = !is_shortage(written.error());  // what of it is there is written over when there is room
     return written;
   }
   WEIR_TRY_VOID(file_->sync());

@@ -100,7 +100,7 @@ Result<std::unique_ptr<Manifest>> Manifest::open(Disk& disk, std::string path, s
   // Others rely on it from here on, and what was read may be in the page cache alone. To sync it is not enough: after a
   // sync that failed in an earlier process the kernel takes those pages for written.
   auto kept = manifest->rewrite();
-  if (!kept && kept.error().code == Errc::disk_full) {
+  if (!kept && is_shortage(kept.error())) {
     kept = manifest->go_on_with(content);
   }
   if (!kept) {
@@ -140,8 +140,8 @@ Result<void> Manifest::append(std::span<const ManifestEdit> edits) {
   failed_ = true;  // until all steps have gone well: a failed sync says nothing about what is there
   const Bytes part{record};
   if (const auto written = file_->write_at(size_, {&part, 1}); !written) {
-    // A full disk may have room later. What part of the record is there is a torn tail, and is written over then.
-    failed_ = written.error().code != Errc::disk_full;
+    // There may be room later. What part of the record is there is a torn tail, and is written over then.
+    failed_ = !is_shortage(written.error());
     return written;
   }
   WEIR_TRY_VOID(file_->sync());
@@ -149,8 +149,8 @@ Result<void> Manifest::append(std::span<const ManifestEdit> edits) {
   next_number_ += 1;
   size_ += static_cast<std::int64_t>(record.size());
   if (size_ >= rewrite_at_) {
-    if (auto rewritten = rewrite(); !rewritten && rewritten.error().code != Errc::disk_full) {
-      return rewritten;  // on a full disk the longer file goes on
+    if (auto rewritten = rewrite(); !rewritten && !is_shortage(rewritten.error())) {
+      return rewritten;  // else the longer file goes on
     }
   }
   failed_ = false;
@@ -169,9 +169,8 @@ Result<void> Manifest::mark_read_only(std::int32_t cause) {
 Result<void> Manifest::rewrite() {
   const auto seed = random_.next();
   const auto content = encode_manifest(state_, seed);
-  WEIR_TRY_VOID(replace_file(disk_, path_, content));
+  WEIR_TRY(file_, replace_file_open(disk_, path_, content));
   seed_ = seed;
-  WEIR_TRY(file_, disk_.open(path_, {}));
   size_ = static_cast<std::int64_t>(content.size());
   next_number_ = 2;
   rewrite_at_ = std::max(kRewriteAt, 4 * size_);

@@ -278,7 +278,7 @@ TEST(MemoryTopics, AfterTheStopAppendsAreRefused) {
   const auto partition = test.create(1, 0, kMemory);
   test.append_now(partition, {.values = {"a"}});
   bool stopped = false;
-  test.log->stop([&] { stopped = true; });
+  test.log->stop([&](auto) { stopped = true; });
   EXPECT_EQ(test.append_now(partition, {.values = {"b"}}).error->code, Errc::closed);
   EXPECT_TRUE(stopped);
 }

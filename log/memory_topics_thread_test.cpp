@@ -143,7 +143,7 @@ TEST(MemoryTopicsThreads, EveryAppendIsAnsweredWithAnOffsetOfItsOwnAndMemoryStay
   EXPECT_EQ(given, static_cast<std::int64_t>(2 * kAppenders * kEach));
   EXPECT_LE(log.statistics().memory_topic_bytes_used, options.memory_bytes);
   std::atomic<bool> stopped{false};
-  log.stop([&] {
+  log.stop([&](auto) {
     stopped.store(true);
     stopped.notify_all();
   });

@@ -45,11 +45,12 @@ class Recorded {
   std::string start(const Held& held) {
     test_.options.io = random_.chance(2) ? IoMode::direct : IoMode::buffered;
     recording.revive();
-    const auto started = test_.start(held.may_be_clean && random_.chance(2));
+    test_.clean_end = held.clean_end;
+    const auto started = test_.start(random_.chance(2));
     if (!started) {
       return "no start: " + to_string(started.error());
     }
-    add([](Held& now) { now.may_be_clean = false; });
+    add([](Held& now) { now.clean_end.reset(); });
     auto why = judge(test_, held);
     if (why.empty()) {
       show_all(held);
@@ -285,10 +286,14 @@ class Recorded {
   void end_life() {
     if (!recording.died() && random_.chance(3)) {
       bool stopped = false;
-      test_.log->stop([&] { stopped = true; });
+      std::optional<LogPosition> clean_end;
+      test_.log->stop([&](std::optional<LogPosition> end) {
+        stopped = true;
+        clean_end = end;
+      });
       settle();
       WEIR_CHECK(stopped);
-      add([](Held& now) { now.may_be_clean = true; });
+      add([clean_end](Held& now) { now.clean_end = clean_end; });
     } else if (random_.chance(3)) {
       settle();
     }

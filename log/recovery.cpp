@@ -22,6 +22,12 @@ class Recovery {
       : disk_(disk), keeper_(keeper), options_(options), now_(now), replay_(now) {}
 
   Result<Recovered> run() {
+    is_clean_ = options_.clean_end && *options_.clean_end == keeper_.manifest().clean_point && !is_cache_doubtful() &&
+                !keeper_.manifest().refuses_writes();
+    if (options_.clean_end && !is_clean_) {
+      WEIR_LOG(warn, "commitlog: the clean-shutdown file tells the end {}, the manifest {}: the log is scanned",
+               options_.clean_end->value, keeper_.manifest().clean_point.value);
+    }
     WEIR_TRY_VOID(remove_unknown_files());
     replay_.raise_next_local(keeper_.manifest().next_local);
     out_.tail = keeper_.manifest().clean_point;
@@ -36,7 +42,7 @@ class Recovery {
     WEIR_TRY_VOID(take_state_of_last_sealed());
     WEIR_TRY_VOID(take_unsealed(unsealed));
     out_.machine_restarted =
-        !out_.open && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
+        !is_clean_ && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
     out_.next_local = replay_.next_local();
     out_.gaps = replay_.gaps();
     if (is_cache_doubtful() && !keeper_.manifest().refuses_writes()) {
@@ -110,7 +116,7 @@ class Recovery {
     opened.size = facts.bounded(size);
     // After a clean stop nothing was written behind the clean point either, and what the file holds there is not ours.
     if (const auto clean = keeper_.manifest().clean_point - header->start;
-        options_.clean_start && facts.reserved_end > 0 && clean >= static_cast<std::int64_t>(kSegmentHeaderSize)) {
+        is_clean_ && facts.reserved_end > 0 && clean >= static_cast<std::int64_t>(kSegmentHeaderSize)) {
       opened.size = std::min(opened.size, clean);
     }
     opened.io = header->io;
@@ -244,7 +250,8 @@ class Recovery {
         }
       }
       const auto is_whole = !is_cut && damage_before == out_.damage.size();
-      if (options_.clean_start && !is_cache_doubtful() && is_whole && behind.empty() && end % kBlock == 0 &&
+      // Only where this start knows all of it: a delta of this life will tell the whole segment from its state on.
+      if (is_clean_ && is_whole && holds_state_alone_ && behind.empty() && end % kBlock == 0 &&
           keeper_.manifest().clean_point == segment->start() + end && opened->io == keeper_.files().io()) {
         WEIR_TRY_VOID(keeper_.files().continue_in(*segment, facts.reserved_end));
         out_.open = segment;
@@ -279,6 +286,7 @@ class Recovery {
   Result<std::int64_t> scan(const Opened& opened, std::span<const SegmentFacts> behind, bool& is_cut) {
     const auto& segment = opened.segment;
     WEIR_TRY(const auto from, take_deltas(opened, behind));
+    holds_state_alone_ = from == static_cast<std::int64_t>(kSegmentHeaderSize);
     SegmentScan scan{opened.to_scan(), segment->seed(), from, opened.size};
     for (;;) {
       WEIR_TRY(const auto step, scan.next());
@@ -287,6 +295,9 @@ class Recovery {
         return scan.position();
       }
       if (step == SegmentScan::Step::entry) {
+        const auto kind = scan.entry().header.kind;
+        holds_state_alone_ =
+            holds_state_alone_ && (kind == EntryKind::state || kind == EntryKind::group || kind == EntryKind::pad);
         replay_.apply(scan.entry());
         continue;
       }
@@ -413,7 +424,7 @@ class Recovery {
     segment->set_valid_end(end);
     auto all = std::make_unique<SegmentSnapshot>(replay_.snapshot(end));
     auto index = out_.without_index.empty() ? keeper_.write_index(*all) : Error{Errc::disk_full};
-    if (!index && index.error().code != Errc::disk_full) {
+    if (!index && !is_shortage(index.error())) {
       return index.error();
     }
     edits_.emplace_back(SealSegment{segment->id(), end, index.has_value()});
@@ -438,8 +449,10 @@ class Recovery {
   Recovered out_;
   Replay replay_;
   std::vector<ManifestEdit> edits_;
-  std::int64_t sound_end_ = 0;     // of the last entry that knows_synced() saw
-  std::optional<Uuid> last_boot_;  // in which the newest segment that can be read was begun
+  bool is_clean_ = false;           // the last stop and the manifest tell the same end
+  bool holds_state_alone_ = false;  // the segment scanned last: its state, groups and pads
+  std::int64_t sound_end_ = 0;      // of the last entry that knows_synced() saw
+  std::optional<Uuid> last_boot_;   // in which the newest segment that can be read was begun
 };
 
 }  // namespace

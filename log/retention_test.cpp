@@ -15,9 +15,10 @@ class Surroundings final : public KeeperHooks, public AppenderHooks {
   void segment_prepared(std::shared_ptr<Segment>) override {}
   void segment_synced(Result<void>) override {}
   bool is_log_idle() override { return false; }
-  bool wait_for_room(Task) override { return false; }
+  bool wait_out(const Error& /*why*/, const char* /*job*/, Task /*again*/) override { return false; }
   void keeper_failed(Error) override { has_failed = true; }
   void wake_writer() override {}
+  void limit_reached() override {}
   void group_is_ready() override {}
   void want_segment() override {}
   void continue_log_role() override {}

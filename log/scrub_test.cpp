@@ -126,7 +126,9 @@ TEST_P(ScrubTest, ASegmentThatCannotBeReadIsToldAndTheOthersAreChecked) {
   });
   const LogCapture lines;
   run_a_pass();
-  EXPECT_EQ(count_of(lines, segment_file_name(SegmentId{1}) + " cannot be read: disk failed (5)"), 1);
+  EXPECT_EQ(
+      count_of(lines, segment_file_name(SegmentId{1}) + " cannot be read: disk failed: Input/output error (errno 5)"),
+      1);
   EXPECT_EQ(count_of(lines, "damage in data/commitlog/" + segment_file_name(SegmentId{2})), 1);
   test.disk.set_fault_hook({});
 }

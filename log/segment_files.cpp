@@ -61,7 +61,7 @@ Result<bool> SegmentFiles::has_direct_writes() {
   if (!written && written.error().code == Errc::disk_failed && written.error().detail == EINVAL) {
     return false;
   }
-  if (!written && written.error().code != Errc::disk_full) {  // a full disk tells nothing
+  if (!written && !is_shortage(written.error())) {  // a full disk tells nothing
     return written.error();
   }
   return true;

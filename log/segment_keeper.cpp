@@ -113,37 +113,40 @@ void SegmentKeeper::note_failure(const Error& error) {
 }
 
 Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {
-  const auto id = next_id_;
-  ++next_id_;
-  return files_->make(id, SegmentSeed::make(random_));
+  auto segment = files_->make(next_id_, SegmentSeed::make(random_));
+  if (segment) {
+    ++next_id_;  // else the next try takes what this one has left
+  }
+  return segment;
 }
 
 void SegmentKeeper::prepare() {
-  add_job([this]() -> Result<void> {
-    auto segment = prepare_now();
-    if (!segment && segment.error().code == Errc::disk_full) {
-      // Comes again behind the others: answers wait for the sync of a full segment, not for a new one.
-      static_cast<void>(hooks_.wait_for_room([this] { prepare(); }));
-      return {};
-    }
-    if (!segment) {
-      return segment.error();
-    }
-    next_ = *segment;
-    hooks_.segment_prepared(std::move(*segment));
-    return {};
-  });
+  constexpr auto kName = "making the next segment";
+  add_job({kName, [this]() -> Result<void> {
+             auto segment = prepare_now();
+             // Comes again behind the others: answers wait for the sync of a full segment, not for a new one.
+             if (!segment && is_shortage(segment.error()) &&
+                 hooks_.wait_out(segment.error(), kName, [this] { prepare(); })) {
+               return {};
+             }
+             if (!segment) {
+               return segment.error();
+             }
+             next_ = *segment;
+             hooks_.segment_prepared(std::move(*segment));
+             return {};
+           }});
 }
 
 void SegmentKeeper::zero_ahead() {
   if (is_zeroing_.exchange(true, std::memory_order_acq_rel)) {
     return;  // the disk is slower than the asking
   }
-  add_job([this] {
-    auto zeroed = zero_job();
-    is_zeroing_.store(false, std::memory_order_release);
-    return zeroed;
-  });
+  add_job({"zeroing ahead", [this] {
+             auto zeroed = zero_job();
+             is_zeroing_.store(false, std::memory_order_release);
+             return zeroed;
+           }});
 }
 
 bool SegmentKeeper::has_waiting_jobs() {
@@ -174,26 +177,28 @@ Result<void> SegmentKeeper::zero_job() {
 }
 
 void SegmentKeeper::seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) {
-  add_job([this, snapshot = std::move(snapshot), is_synced]() mutable { return seal_job(*snapshot, is_synced); });
+  add_job({"sealing a full segment",
+           [this, snapshot = std::move(snapshot), is_synced]() mutable { return seal_job(*snapshot, is_synced); }});
 }
 
 void SegmentKeeper::write_delta(std::unique_ptr<SegmentSnapshot> snapshot) {
-  add_job([this, snapshot = std::move(snapshot)] { return delta_job(*snapshot); });
+  add_job({"writing a delta of the index", [this, snapshot = std::move(snapshot)] { return delta_job(*snapshot); }});
 }
 
 void SegmentKeeper::remove(std::vector<SegmentId> segments, Task done) {
-  Job job = [this, segments = std::move(segments), done = std::move(done)]() mutable -> Result<void> {
-    auto removed = remove_job(segments);
-    if (removed || removed.error().code != Errc::disk_full) {
-      done();
-    }
-    return removed;
-  };
+  Job job{"removing segments",
+          [this, segments = std::move(segments), done = std::move(done)]() mutable -> Result<void> {
+            auto removed = remove_job(segments);
+            if (removed || !is_shortage(removed.error())) {
+              done();
+            }
+            return removed;
+          }};
   add_job(std::move(job), true);
 }
 
 void SegmentKeeper::mend_indexes() {
-  add_job([this] { return mend_job(); });
+  add_job({"making an index file again", [this] { return mend_job(); }});
 }
 
 Result<void> SegmentKeeper::mend_job() {
@@ -372,9 +377,10 @@ void SegmentKeeper::run_job() {
     job = std::move(jobs_.front());
     jobs_.pop_front();
   }
-  const auto result = job();
-  const bool is_full = !result && result.error().code == Errc::disk_full;
-  if (is_full && wait_for_room(job)) {
+  doing_.store(job.name, std::memory_order_relaxed);
+  const auto result = job.run();
+  doing_.store("", std::memory_order_relaxed);
+  if (!result && is_shortage(result.error()) && wait_out(result.error(), job)) {
     return;
   }
   job = {};
@@ -383,7 +389,7 @@ void SegmentKeeper::run_job() {
   bool goes_on = false;
   {
     const std::scoped_lock lock(jobs_mutex_);
-    if (!result && !is_full) {
+    if (!result) {
       has_failed_ = true;
       dropped.swap(jobs_);
     }
@@ -392,7 +398,7 @@ void SegmentKeeper::run_job() {
       idle.swap(when_idle_);
     }
   }
-  if (!result && !is_full) {
+  if (!result) {
     hooks_.keeper_failed(result.error());
   }
   for (auto& task : idle) {
@@ -404,12 +410,13 @@ void SegmentKeeper::run_job() {
 }
 
 // True: the job is first again, and will be run, unless one that makes room comes before it.
-bool SegmentKeeper::wait_for_room(Job& job) {
+bool SegmentKeeper::wait_out(const Error& why, Job& job) {
+  const auto* name = job.name;
   {
     const std::scoped_lock lock(jobs_mutex_);
     jobs_.push_front(std::move(job));
   }
-  if (hooks_.wait_for_room([this] { run_job(); })) {
+  if (hooks_.wait_out(why, name, [this] { run_job(); })) {
     return true;
   }
   const std::scoped_lock lock(jobs_mutex_);

@@ -6,8 +6,9 @@
 // role. edit() and prepare_now() are for recovery, before the roles start.
 //
 // Failure: every job syncs something, and after a failed sync nothing is known. So a failed job makes the log
-// read-only (KeeperHooks::keeper_failed) and no further job is run. Except that the disk is full: then the job is run
-// again in a while, and those that make room (remove) go first.
+// read-only (KeeperHooks::keeper_failed) and no further job is run. Except for a shortage (is_shortage: room,
+// descriptors, memory): then the job is run again in a while, and those that make room (remove) go first. While the log
+// stops nothing waits: the job and all behind it are dropped, and the next start does their work.
 #pragma once
 
 #include <atomic>
@@ -33,9 +34,9 @@ class KeeperHooks {
   virtual void segment_prepared(std::shared_ptr<Segment> segment) = 0;
   virtual void segment_synced(Result<void> result) = 0;
   [[nodiscard]] virtual bool is_log_idle() = 0;  // nothing came since it was asked last
-  // A job found no room. True: `again` will run on the pool in a while. False: the log stops, and the job is dropped.
-  virtual bool wait_for_room(Task again) = 0;
-  virtual void keeper_failed(Error error) = 0;
+  // A job met a shortage. True: `again` will run on the pool in a while. False: the log stops.
+  virtual bool wait_out(const Error& why, const char* job, Task again) = 0;
+  virtual void keeper_failed(Error error) = 0;  // a shortage: only because the log stops
 };
 
 class SegmentKeeper {
@@ -73,6 +74,7 @@ class SegmentKeeper {
   void mend_indexes();
   // `done` runs on the pool when no job is left.
   void when_idle(Task done);
+  [[nodiscard]] const char* doing() const { return doing_.load(std::memory_order_relaxed); }  // for the operator
 
   // Before the first byte of a segment (begins) or the first one at or above its reserved end is written.
   Result<void> admit(Segment& segment, bool begins, std::int64_t end);
@@ -84,9 +86,12 @@ class SegmentKeeper {
   Result<void> open_manifest();
   Result<void> rebuild_manifest(const std::string& path, const std::string& why, const ManifestState& known);
 
-  using Job = UniqueFunction<Result<void>()>;  // may be called again after disk_full
+  struct Job {
+    const char* name = "";
+    UniqueFunction<Result<void>()> run;  // may be called again after a shortage
+  };
   [[nodiscard]] bool is_named(SegmentId id);
-  bool wait_for_room(Job& job);
+  bool wait_out(const Error& why, Job& job);
   void add_job(Job job, bool goes_first = false);
   void run_job();
   Result<void> seal_job(const SegmentSnapshot& snapshot, bool& is_synced);
@@ -114,6 +119,7 @@ class SegmentKeeper {
   std::optional<IndexDeltaWriter> deltas_;  // jobs: of the segment that is being filled
   SegmentId deltas_of_{0};
 
+  std::atomic<const char*> doing_{""};
   std::atomic<bool> is_zeroing_{false};  // a job that zeroes waits or runs
   std::mutex jobs_mutex_;                // guards what follows
   std::deque<Job> jobs_;

@@ -25,7 +25,7 @@ class SegmentKeeperTest : public testing::Test, public KeeperHooks {
     ++looked;
     return true;
   }
-  bool wait_for_room(Task) override { return false; }
+  bool wait_out(const Error& /*why*/, const char* /*job*/, Task /*again*/) override { return false; }
   void keeper_failed(Error error) override { ADD_FAILURE() << to_string(error); }
 
   void run_jobs(int count) {

@@ -6,7 +6,7 @@ constexpr std::int64_t kReserveMax = 256LL << 20;
 constexpr std::int64_t kVolumeParts = 32;
 }  // namespace
 
-void SpaceGuard::look() {
+void SpaceGuard::look(std::optional<LogPosition> written) {
   const auto free = disk_.free_bytes(folder_);
   const auto total = disk_.total_bytes(folder_);
   if (!free || !total) {
@@ -15,7 +15,11 @@ void SpaceGuard::look() {
   const auto reserve = wanted_reserve_ > 0 ? wanted_reserve_ : std::min(kReserveMax, *total / kVolumeParts);
   reserve_.store(reserve, std::memory_order_relaxed);
   free_.store(*free, std::memory_order_relaxed);
-  const auto wanted = is_short() ? reserve + std::max(reserve / 4, needed_.load(std::memory_order_relaxed)) : reserve;
+  if (written) {
+    limit_.store(written->value + std::max<std::int64_t>(0, *free - reserve), std::memory_order_relaxed);
+  }
+  const bool was_short = short_.load(std::memory_order_relaxed);
+  const auto wanted = was_short ? reserve + std::max(reserve / 4, needed_.load(std::memory_order_relaxed)) : reserve;
   const bool now_short = *free < wanted;
   if (!now_short) {
     needed_.store(0, std::memory_order_relaxed);

@@ -46,12 +46,13 @@ class TestLog {
   }
   ~TestLog() { kill(); }
 
-  // A new process on the same disk.
+  // A new process on the same disk; clean: it has what the last stop told.
   Result<void> start(bool clean = false) {
     ++seed_;
     process = std::make_unique<sim::SimRuntime>(queue, on != nullptr ? *on : disk, network, seed_);
     runtime.emplace(process->runtime());
-    options.clean_start = clean;
+    options.clean_end = clean ? clean_end : std::nullopt;
+    clean_end.reset();
     observer = std::make_unique<SeenAdvances>();
     auto opened = CommitLog::open(options, *runtime, known, *observer);
     if (!opened) {
@@ -77,10 +78,13 @@ class TestLog {
       options.boot_id = topic_number(static_cast<int>(++seed_ & 0x7fff));
     }
   }
-  // True if the log said that it has stopped.
+  // True if the log said that it has stopped. What it told about a clean end is for start(true).
   bool stop() {
     bool stopped = false;
-    log->stop([&] { stopped = true; });
+    log->stop([&](std::optional<LogPosition> end) {
+      stopped = true;
+      clean_end = end;
+    });
     queue.run_until_idle();
     kill();
     return stopped;
@@ -134,6 +138,7 @@ class TestLog {
   sim::SimNetwork network;
   CommitLogOptions options;
   std::vector<KnownPartition> known;
+  std::optional<LogPosition> clean_end;
   std::unique_ptr<sim::SimRuntime> process;
   std::optional<Runtime> runtime;
   std::unique_ptr<SeenAdvances> observer;

@@ -26,9 +26,9 @@ struct TopicPromise {
 };
 
 struct Held {
-  std::map<int, TopicPromise> topics;  // that exist
-  int topics_made = 0;                 // ids are never used again
-  bool may_be_clean = false;           // the log said that it has stopped, and did not start again
+  std::map<int, TopicPromise> topics;    // that exist
+  int topics_made = 0;                   // ids are never used again
+  std::optional<LogPosition> clean_end;  // what the log told when it has stopped, and did not start again
 };
 
 class Promises {

@@ -1,6 +1,23 @@
 #include "log/writer.hpp"
 
 namespace weir::log {
+namespace {
+constexpr Millis kRefuseAfterMs = 5'000;  // clients give a request 30 s by default
+
+// Says what the thread does as long as it lives.
+class Doing {
+ public:
+  Doing(std::atomic<const char*>& place, const char* what) : place_(place) {
+    place_.store(what, std::memory_order_relaxed);
+  }
+  ~Doing() { place_.store("", std::memory_order_relaxed); }
+  Doing(const Doing&) = delete;
+  Doing& operator=(const Doing&) = delete;
+
+ private:
+  std::atomic<const char*>& place_;
+};
+}  // namespace
 
 void Writer::wake() {
   if (!is_active_.load(std::memory_order_seq_cst) && !is_active_.exchange(true, std::memory_order_seq_cst)) {
@@ -28,12 +45,13 @@ void Writer::work() {
     auto& group = groups_[next_group_];
     if (!has_failed_) {
       if (auto written = write_group(group); !written) {
-        if (written.error().code == Errc::disk_full && hooks_.wait_for_room()) {
-          announce();
+        if (is_shortage(written.error()) && hooks_.wait_out(written.error())) {
+          wait();
           return;
         }
         fail(written.error());
       }
+      waits_since_.reset();
     }
     if (has_failed_) {
       answer_failed(group.items);
@@ -47,6 +65,31 @@ void Writer::work() {
   sync_if_wanted();
   announce();
   go_idle();
+}
+
+void Writer::wait() {
+  const auto now = clock_.monotonic_ms();
+  if (!waits_since_) {
+    waits_since_ = now;
+  }
+  if (now - *waits_since_ >= kRefuseAfterMs) {
+    for (auto number = next_group_; number < groups_.size(); ++number) {
+      refuse_who_waits(groups_[number].items);
+    }
+    refuse_who_waits(waiting_);
+  }
+  announce();
+}
+
+// Producers hear that the disk is full; what they sent has its place in the log all the same and may turn up, as after
+// any time-out. Coordinators go on waiting: their state must be what the log says.
+void Writer::refuse_who_waits(std::vector<GroupItem>& items) {
+  for (auto& item : items) {
+    if (item.is_producers && item.answer.on != nullptr) {
+      item.answer.outcome.error = Error{Errc::disk_full};
+      answers_.add(std::exchange(item.answer, {}));
+    }
+  }
 }
 
 void Writer::go_idle() {
@@ -73,7 +116,10 @@ Result<void> Writer::write_group(Group& group) {
     parts_.push_back(piece.view());
   }
   const auto at = group.from - group.segment->start().value;
-  WEIR_TRY_VOID(meter_.write_at(group.segment->writing_file(), at.value, parts_));
+  {
+    const Doing writing{doing_, "a write to the log"};
+    WEIR_TRY_VOID(meter_.write_at(group.segment->writing_file(), at.value, parts_));
+  }
   pieces_.clear();
   hooks_.wrote(group.to - group.from);
   return {};
@@ -113,7 +159,7 @@ void Writer::publish_written(Group& group) {
     std::erase(unsynced_segments_, group.segment);
     bool is_synced = false;
     if (sync_is_wanted_ && keeper_syncs_ == 0) {
-      if (auto synced = meter_.sync(group.segment->writing_file()); !synced) {
+      if (auto synced = sync(*group.segment); !synced) {
         fail(synced.error());
         return;
       }
@@ -139,13 +185,18 @@ void Writer::sync_if_wanted() {
     return;
   }
   for (const auto& segment : unsynced_segments_) {
-    if (auto synced = meter_.sync(segment->writing_file()); !synced) {
+    if (auto synced = sync(*segment); !synced) {
       fail(synced.error());
       return;
     }
   }
   unsynced_segments_.clear();
   publish_synced();
+}
+
+Result<void> Writer::sync(Segment& segment) {
+  const Doing syncing{doing_, "a sync of the log"};
+  return meter_.sync(segment.writing_file());
 }
 
 void Writer::publish_synced() {
@@ -199,7 +250,7 @@ void Writer::announce() {
 
 void Writer::answer_failed(std::vector<GroupItem>& items) {
   for (auto& item : items) {
-    item.answer.outcome.error = Error{Errc::disk_failed};
+    item.answer.outcome.error = failure_;
     answers_.add(std::move(item.answer));
   }
   items.clear();
@@ -208,7 +259,8 @@ void Writer::answer_failed(std::vector<GroupItem>& items) {
 void Writer::fail(Error error) {
   if (!has_failed_) {
     has_failed_ = true;
-    appender_.set_read_only();
+    failure_ = is_shortage(error) ? Error{Errc::disk_full} : Error{Errc::disk_failed};
+    appender_.set_read_only(is_shortage(error) ? Errc::disk_full : Errc::read_only);
     hooks_.writer_failed(error);
   }
   answer_failed(waiting_);

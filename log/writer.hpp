@@ -5,8 +5,9 @@
 // Runtime::write, of which at most one is posted or running at a time.
 //
 // States: idle -> active (a task is posted, runs, or waits for the log role to hand over a group) -> idle. A write that
-// finds the disk full is repeated until there is room (active all the while; its answers wait, the appender refuses
-// more). Failed is for ever: groups that still come are answered with disk_failed and never written. What must hold:
+// finds no room (is_shortage) is repeated until there is some: active all the while, the appender refuses more, and
+// producers who wait for kRefuseAfterMs are told that the disk is full, though their records may still be written.
+// Failed is for ever: groups that still come are answered with the error and never written. What must hold:
 // answers go out in the order write, publish, answer; the synced position is published only after every file with
 // unsynced bytes below it was synced, oldest first; a sync that failed is not repeated.
 #pragma once
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "log/appender.hpp"
@@ -32,18 +34,19 @@ class WriterHooks {
   // SegmentKeeper::admit(). Blocks.
   virtual Result<void> admit(Segment& segment, bool begins, std::int64_t end) = 0;
   virtual void wrote(std::int64_t bytes) = 0;
-  // A write found no room. True: retry() will be called in a while. False: the log stops, so it is a failure.
-  virtual bool wait_for_room() = 0;
+  // A write met a shortage. True: retry() will be called in a while. False: the log stops, so it is a failure.
+  virtual bool wait_out(const Error& why) = 0;
   // The segment is full and in its file; if it is not synced yet, the keeper syncs it and calls segment_synced().
   virtual void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) = 0;
   virtual void write_delta(std::unique_ptr<SegmentSnapshot> snapshot) = 0;
-  virtual void writer_failed(Error error) = 0;  // the log is read-only from now on
+  virtual void writer_failed(Error error) = 0;  // nothing is written any more; a shortage: only because the log stops
 };
 
 class Writer {
  public:
-  Writer(Appender& appender, Image& image, const LogMeter& meter, VisibilityObserver& observer, WriterHooks& hooks)
-      : appender_(appender), image_(image), meter_(meter), observer_(observer), hooks_(hooks) {}
+  Writer(Appender& appender, Image& image, const Clock& clock, const LogMeter& meter, VisibilityObserver& observer,
+         WriterHooks& hooks)
+      : appender_(appender), image_(image), clock_(clock), meter_(meter), observer_(observer), hooks_(hooks) {}
 
   // Before the roles start: the segment that may have unsynced bytes (none after recovery) and where the log ends.
   void start(LogPosition end) {
@@ -54,17 +57,21 @@ class Writer {
   // Any thread.
   void wake();
   [[nodiscard]] LogPosition written() const { return {written_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] const char* doing() const { return doing_.load(std::memory_order_relaxed); }  // for the operator
 
   // Runtime::write.
   void turn();
   void resumed();
-  void retry();                                     // after wait_for_room()
+  void retry();                                     // after wait_out()
   void segment_synced(const Result<void>& result);  // of seal() with is_synced = false
   void fail(Error error);                           // also for failures of the keeper
 
  private:
   void work();
   void go_idle();
+  void wait();
+  void refuse_who_waits(std::vector<GroupItem>& items);
+  Result<void> sync(Segment& segment);
   Result<void> write_group(Group& group);
   void publish_written(Group& group);
   static void publish(const GroupItem& item);
@@ -76,11 +83,13 @@ class Writer {
 
   Appender& appender_;
   Image& image_;
+  const Clock& clock_;
   const LogMeter& meter_;
   VisibilityObserver& observer_;
   WriterHooks& hooks_;
   std::atomic<bool> is_active_{false};
   std::atomic<std::int64_t> written_{0};
+  std::atomic<const char*> doing_{""};
 
   // Write role.
   std::vector<Group> groups_;
@@ -91,6 +100,8 @@ class Writer {
   std::vector<GroupItem> waiting_;                           // answers that wait for a sync
   bool sync_is_wanted_ = false;
   bool has_failed_ = false;
+  Error failure_{Errc::disk_failed};  // what answers tell then
+  std::optional<Millis> waits_since_;
   std::vector<std::shared_ptr<Partition>> moved_;  // high watermark moved, not yet announced; each once
   std::vector<std::shared_ptr<LogPartition>> moved_marks_;
   Answers answers_;

@@ -109,6 +109,9 @@ class Controller::Engine {
     if (records.empty()) {
       return {};
     }
+    if (is_stopped_) {
+      return {Errc::closed};
+    }
     const auto before = images_.current();
     ImageBuilder builder{*before};
     // Applied before it is written: a record that its own builder refuses must never reach the disk.
@@ -150,6 +153,7 @@ class Controller::Engine {
   std::unique_ptr<MetadataLog> log_;
   ImageHolder images_;
   std::vector<MetadataListener*> listeners_;
+  bool is_stopped_ = false;
 };
 
 Controller::Controller(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
@@ -222,6 +226,13 @@ void Controller::auto_create(std::vector<std::string> names, Executor& reply_on,
 void Controller::allocate_producer_ids(Executor& reply_on, Answer<Result<ProducerIdBlock>> done) {
   engine_->run(reply_on, std::move(done),
                [](Engine& engine) { return engine.carry_out(plan_producer_ids(engine.input()), false); });
+}
+
+void Controller::stop(Executor& reply_on, Task done) {
+  engine_->executor_.post([this, &reply_on, done = std::move(done)]() mutable {
+    engine_->is_stopped_ = true;
+    reply_on.post(std::move(done));
+  });
 }
 
 Result<void> Controller::bump_leader_epochs(std::span<const log::PartitionKey> partitions) {

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::int64_t kFileSizeMax = 64 * 1024;
 constexpr int kFormat = 1;
-constexpr std::string_view kCleanShutdownText = "clean shutdown, format 1\n";
+// Format 1 named no end; a start does not trust it.
+constexpr std::string_view kCleanShutdownText = "clean shutdown, format 2\nlog.end=";
 
 using Properties = std::map<std::string, std::string, std::less<>>;
 
@@ -37,6 +38,17 @@ std::optional<Properties> parse_properties(std::string_view text) {
     properties[std::string{trimmed(line.substr(0, equals))}] = trimmed(line.substr(equals + 1));
   }
   return properties;
+}
+
+std::optional<LogPosition> read_clean_shutdown(std::string_view text) {
+  if (!text.starts_with(kCleanShutdownText)) {
+    return std::nullopt;
+  }
+  text.remove_prefix(kCleanShutdownText.size());
+  LogPosition end;
+  const auto [behind, error] = std::from_chars(text.data(), text.data() + text.size(), end.value);
+  const bool is_whole = error == std::errc{} && std::string_view{behind, text.data() + text.size()} == "\n";
+  return is_whole && end.value >= 0 ? std::optional{end} : std::nullopt;
 }
 
 std::optional<std::int32_t> number_in(const Properties& properties, std::string_view key) {
@@ -194,7 +206,7 @@ Result<void> DataFolder::take_clean_shutdown(std::string& why) {
     return {};
   }
   const auto content = read_file(disk_, file, kFileSizeMax);
-  clean_start_ = content && as_text(*content) == kCleanShutdownText;
+  clean_end_ = content ? read_clean_shutdown(as_text(*content)) : std::nullopt;
   // Gone for good before anything is written: a crash from now on must not look like a clean stop.
   auto removed = disk_.remove(file);
   if (removed) {
@@ -206,8 +218,9 @@ Result<void> DataFolder::take_clean_shutdown(std::string& why) {
   return {};
 }
 
-Result<void> DataFolder::mark_clean_shutdown() {
-  return replace_file(disk_, path_ + "/clean-shutdown", as_bytes(kCleanShutdownText));
+Result<void> DataFolder::mark_clean_shutdown(LogPosition log_end) {
+  const auto text = std::string{kCleanShutdownText} + std::to_string(log_end.value) + "\n";
+  return replace_file(disk_, path_ + "/clean-shutdown", as_bytes(text));
 }
 
 }  // namespace weir::metadata

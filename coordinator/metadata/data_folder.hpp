@@ -31,11 +31,12 @@ class DataFolder {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const Identity& identity() const { return identity_; }
-  // The last process flushed everything and said so. False on the very first start too.
-  [[nodiscard]] bool clean_start() const { return clean_start_; }
+  // Where the last process said that the log ends, all of it synced. nullopt: it did not say so, or on the very first
+  // start.
+  [[nodiscard]] std::optional<LogPosition> clean_end() const { return clean_end_; }
   [[nodiscard]] bool first_start() const { return first_start_; }
   // Only after a complete flush of all that lives in the folder.
-  Result<void> mark_clean_shutdown();
+  Result<void> mark_clean_shutdown(LogPosition log_end);
 
  private:
   DataFolder(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
@@ -47,7 +48,7 @@ class DataFolder {
   std::string path_;
   std::unique_ptr<DiskLock> lock_;
   Identity identity_;
-  bool clean_start_ = false;
+  std::optional<LogPosition> clean_end_;
   bool first_start_ = false;
 };
 

@@ -28,7 +28,7 @@ TEST_F(DataFolderTest, KeepsTheIdentityOfTheFirstStart) {
     const auto folder = open();
     ASSERT_TRUE(folder) << why_;
     EXPECT_TRUE((*folder)->first_start());
-    EXPECT_FALSE((*folder)->clean_start());
+    EXPECT_FALSE((*folder)->clean_end());
     first = (*folder)->identity();
     EXPECT_EQ(first.cluster_id.size(), 22U);
     EXPECT_FALSE(first.directory_id.is_zero());
@@ -43,25 +43,30 @@ TEST_F(DataFolderTest, OnlyAMarkedStopIsCleanAndOnlyOnce) {
   {
     const auto folder = open();
     ASSERT_TRUE(folder) << why_;
-    ASSERT_TRUE((*folder)->mark_clean_shutdown());
+    ASSERT_TRUE((*folder)->mark_clean_shutdown(LogPosition{8192}));
   }
   {
     const auto folder = open();
     ASSERT_TRUE(folder) << why_;
-    EXPECT_TRUE((*folder)->clean_start());
+    EXPECT_EQ((*folder)->clean_end(), LogPosition{8192});
   }
   const auto folder = open();
   ASSERT_TRUE(folder) << why_;
-  EXPECT_FALSE((*folder)->clean_start());
+  EXPECT_FALSE((*folder)->clean_end());
 }
 
-TEST_F(DataFolderTest, ACleanShutdownFileCutShortIsNoCleanStart) {
+TEST_F(DataFolderTest, ACleanShutdownFileWithoutAWholeEndIsNoCleanStart) {
   ASSERT_TRUE(open());
-  write("data/clean-shutdown", "clean shut");
-  const auto folder = open();
-  ASSERT_TRUE(folder) << why_;
-  EXPECT_FALSE((*folder)->clean_start());
-  EXPECT_FALSE(disk_.exists("data/clean-shutdown"));
+  // The third one: an older version named no end.
+  for (const auto* text : {"", "clean shut", "clean shutdown, format 1\n", "clean shutdown, format 2\nlog.end=\n",
+                           "clean shutdown, format 2\nlog.end=81", "clean shutdown, format 2\nlog.end=-1\n",
+                           "clean shutdown, format 2\nlog.end=8192x\n"}) {
+    write("data/clean-shutdown", text);
+    const auto folder = open();
+    ASSERT_TRUE(folder) << why_;
+    EXPECT_FALSE((*folder)->clean_end()) << text;
+    EXPECT_FALSE(disk_.exists("data/clean-shutdown"));
+  }
 }
 
 TEST_F(DataFolderTest, IsHeldByOneProcessAtATime) {

@@ -128,7 +128,7 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
 // sync that failed in an earlier process the kernel takes pages for written that only the cache has.
 Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
   const auto written = replace_file(disk_, path, accepted);
-  if (!written && written.error().code != Errc::disk_full) {
+  if (!written && !is_shortage(written.error())) {
     return written;
   }
   WEIR_TRY(file_, disk_.open(path, {}));
@@ -150,7 +150,7 @@ Result<void> MetadataLog::start_file(Offset base) {
   WEIR_TRY(auto file, disk_.open(folder_ + "/" + log_name(base), {.create = true}));
   WEIR_TRY_VOID(file->truncate(0));
   if (const auto reserved = file->allocate(kReservedBytes);
-      !reserved && reserved.error().code != Errc::disk_full && reserved.error().code != Errc::unsupported) {
+      !reserved && !is_shortage(reserved.error()) && reserved.error().code != Errc::unsupported) {
     return reserved.error();
   }
   WEIR_TRY_VOID(file->sync());
@@ -174,7 +174,7 @@ Result<void> MetadataLog::append(const RecordList& records, Millis now) {
   const Bytes bytes{batch};
   if (const auto written = file_->write_at(file_end_, std::span{&bytes, 1}); !written) {
     // A half written batch goes again, so that the next one follows a whole one.
-    read_only_ = written.error().code != Errc::disk_full || !file_->truncate(file_end_);
+    read_only_ = !is_shortage(written.error()) || !file_->truncate(file_end_);
     return written.error();
   }
   if (const auto synced = file_->sync(); !synced) {

@@ -48,7 +48,7 @@ class Story {
     if (now_.identity && *now_.identity != (*folder)->identity()) {
       return "another cluster or directory id";
     }
-    if ((*folder)->clean_start() && !now_.may_be_clean) {
+    if ((*folder)->clean_end() && !now_.may_be_clean) {
       return "an unclean stop looks clean";
     }
     folder_ = std::move(*folder);
@@ -93,7 +93,7 @@ class Story {
     if (log_ && !recording.died() && random_.chance(2)) {
       now_.may_be_clean = true;
       note();
-      static_cast<void>(folder_->mark_clean_shutdown());
+      static_cast<void>(folder_->mark_clean_shutdown(LogPosition{4096}));
     }
     log_.reset();
     folder_.reset();

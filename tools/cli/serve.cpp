@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -136,6 +137,26 @@ void raise_descriptor_limit() {
   }
 }
 
+// A stop may hang on a disk that does not answer. Then it says what it waits for, and a second signal ends the process:
+// what was acknowledged is in files, the next start scans them.
+void wait_until_stopped(std::future<void> stopped, const broker::Broker& broker, const sigset_t& signals) {
+  constexpr std::chrono::milliseconds kLook{20};
+  constexpr int kLooksBetweenLines = 250;  // five seconds
+  for (int looks = 1; stopped.wait_for(kLook) != std::future_status::ready; ++looks) {
+    constexpr timespec kNow{};
+    if (sigtimedwait(&signals, nullptr, &kNow) > 0) {
+      WEIR_LOG(warn, "a second signal: ends at once, the next start scans the log");
+      std::fflush(nullptr);
+      std::_Exit(kFailed);
+    }
+    if (looks % kLooksBetweenLines == 0) {
+      const auto what = broker.waits_for();
+      WEIR_LOG(warn, "still stopping, waits for {}; a second SIGTERM or Ctrl-C ends the process at once",
+               what.empty() ? "connections or groups" : what);
+    }
+  }
+}
+
 int serve(const ServeOptions& options) {
   std::string problem;
   const auto inputs = gather_inputs(options, problem);
@@ -172,7 +193,7 @@ int serve(const ServeOptions& options) {
   WEIR_LOG(info, "stopping on {}", received == SIGTERM ? "SIGTERM" : "SIGINT");
   std::promise<void> stopped;
   runtime.io.front()->post([&] { broker->stop([&stopped] { stopped.set_value(); }); });
-  stopped.get_future().wait();
+  wait_until_stopped(stopped.get_future(), *broker, signals);
   real.stop();
   broker.reset();
   WEIR_LOG(info, "stopped");
