@@ -253,7 +253,10 @@ void Replay::apply(const DiskEvent& event) {
       case DiskOperation::create:
       case DiskOperation::read:
       case DiskOperation::list:
-      case DiskOperation::map: break;  // never recorded
+      case DiskOperation::map:
+      case DiskOperation::lock:
+      case DiskOperation::ask_size:
+      case DiskOperation::ask_room: break;  // never recorded
     }
     return Errc::unsupported;
   }();

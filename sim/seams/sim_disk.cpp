@@ -1,60 +1,26 @@
 #include "sim/seams/sim_disk.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <mutex>
 #include <set>
 
+#include "base/errno_error.hpp"
 #include "sim/seams/sim_names.hpp"
 
 namespace weir::sim {
 namespace {
 constexpr std::int64_t kDefaultCapacity = 1LL << 40;
-constexpr std::size_t kDirectAlignment = 4096;
+constexpr std::size_t kDirectBlock = 4096;
 constexpr std::int64_t kSimPid = 1;
-
-bool changes_something(DiskOperation operation) {
-  switch (operation) {
-    case DiskOperation::open:
-    case DiskOperation::read:
-    case DiskOperation::list:
-    case DiskOperation::map: return false;
-    case DiskOperation::create:
-    case DiskOperation::write:
-    case DiskOperation::sync:
-    case DiskOperation::truncate:
-    case DiskOperation::allocate:
-    case DiskOperation::rename:
-    case DiskOperation::remove:
-    case DiskOperation::make_directories:
-    case DiskOperation::sync_directory: return true;
-  }
-  return true;
-}
+constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 bool aligned(std::int64_t position, Bytes memory) {
-  return static_cast<std::size_t>(position) % kDirectAlignment == 0 && memory.size() % kDirectAlignment == 0 &&
-         reinterpret_cast<std::uintptr_t>(memory.data()) % kDirectAlignment == 0;
+  return static_cast<std::size_t>(position) % kDirectBlock == 0 && memory.size() % kDirectBlock == 0 &&
+         reinterpret_cast<std::uintptr_t>(memory.data()) % kDirectBlock == 0;
 }
 }  // namespace
-
-std::string_view to_string(DiskOperation operation) {
-  switch (operation) {
-    case DiskOperation::open: return "open";
-    case DiskOperation::create: return "create";
-    case DiskOperation::write: return "write";
-    case DiskOperation::read: return "read";
-    case DiskOperation::sync: return "sync";
-    case DiskOperation::truncate: return "truncate";
-    case DiskOperation::allocate: return "allocate";
-    case DiskOperation::rename: return "rename";
-    case DiskOperation::remove: return "remove";
-    case DiskOperation::make_directories: return "make_directories";
-    case DiskOperation::sync_directory: return "sync_directory";
-    case DiskOperation::list: return "list";
-    case DiskOperation::map: return "map";
-  }
-  return "unknown";
-}
 
 struct SimDisk::State {
   explicit State(std::uint64_t seed) : random(seed) {}
@@ -77,8 +43,18 @@ struct SimDisk::State {
         return *error;
       }
     }
+    if (const auto number = faults.ask(operation, path, random); number != 0 && number != EINTR) {
+      return error_of_errno(number);
+    }
+    const bool takes_one = operation == DiskOperation::open || operation == DiskOperation::create ||
+                           operation == DiskOperation::sync_directory || operation == DiskOperation::list;
+    if (takes_one && open_files >= open_files_max) {
+      return error_of_errno(EMFILE);
+    }
     return {};
   }
+  void opened() { ++open_files; }
+  void closed(std::uint64_t of_epoch) { open_files -= of_epoch == epoch ? 1 : 0; }  // the dead hold none
   [[nodiscard]] std::int64_t used() const {
     std::int64_t total = 0;
     for (const auto& file : names.visible_files()) {
@@ -94,6 +70,9 @@ struct SimDisk::State {
   SimNames names;
   std::set<std::string> locked;
   FaultHook hook;
+  DiskFaults faults;
+  std::size_t open_files = 0;
+  std::size_t open_files_max = kNoLimit;
   SimDisk::HintHook hint_hook;
   std::array<std::uint64_t, kDiskOperations> counts{};
   std::uint64_t changing = 0;
@@ -110,7 +89,15 @@ class SimFile final : public File {
         path_(std::move(path)),
         inode_(std::move(inode)),
         options_(options),
-        epoch_(state_->epoch) {}
+        epoch_(state_->epoch) {
+    state_->opened();
+  }
+  ~SimFile() override {
+    const std::lock_guard guard{state_->mutex};
+    state_->closed(epoch_);
+  }
+  SimFile(const SimFile&) = delete;
+  SimFile& operator=(const SimFile&) = delete;
 
   Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) override {
     const std::lock_guard guard{state_->mutex};
@@ -120,18 +107,21 @@ class SimFile final : public File {
     }
     const bool was_crashed = state_->crashed;
     if (const auto begun = state_->begin(DiskOperation::write, path_, epoch_); !begun) {
-      if (!was_crashed && state_->crashed && total > 0) {
-        inode_->write(position, parts, state_->random.below(total + 1));  // the process died inside the call
+      const bool died_inside = !was_crashed && state_->crashed;
+      const bool failed_inside = !state_->crashed && epoch_ == state_->epoch && !options_.read_only;
+      if (total > 0 && (died_inside || (failed_inside && state_->random.chance(2)))) {
+        const auto part = state_->random.below(total + 1);
+        inode_->write(position, parts, failed_inside && options_.direct ? part / kDirectBlock * kDirectBlock : part);
       }
       return begun.error();
     }
     if (options_.read_only) {
-      return {Errc::disk_failed, EBADF};
+      return error_of_errno(EBADF);
     }
     if (options_.direct) {
       for (const auto part : parts) {
         if (!aligned(position, part)) {
-          return {Errc::disk_failed, EINVAL};
+          return error_of_errno(EINVAL);
         }
       }
     }
@@ -149,9 +139,13 @@ class SimFile final : public File {
 
   Result<std::size_t> read_at(std::int64_t position, MutableBytes into) const override {
     const std::lock_guard guard{state_->mutex};
-    WEIR_TRY_VOID(state_->begin(DiskOperation::read, path_, epoch_));
+    if (const auto begun = state_->begin(DiskOperation::read, path_, epoch_); !begun) {
+      const auto part = into.first(state_->random.below(into.size() + 1));
+      std::ranges::fill(part, std::byte{0xdb});  // nobody may look at it
+      return begun.error();
+    }
     if (options_.direct && !aligned(position, into)) {
-      return {Errc::disk_failed, EINVAL};
+      return error_of_errno(EINVAL);
     }
     std::vector<std::byte> of_device;
     if (options_.direct) {
@@ -203,13 +197,15 @@ class SimFile final : public File {
 
   [[nodiscard]] Result<std::int64_t> size() const override {
     const std::lock_guard guard{state_->mutex};
-    if (state_->crashed || epoch_ != state_->epoch) {
-      return {Errc::closed};
-    }
+    WEIR_TRY_VOID(state_->begin(DiskOperation::ask_size, path_, epoch_));
     return inode_->size();
   }
 
-  [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t) const override { return size(); }
+  [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t position) const override {
+    const std::lock_guard guard{state_->mutex};
+    WEIR_TRY_VOID(state_->begin(DiskOperation::ask_size, path_, epoch_));
+    return inode_->first_unwritten(position);
+  }
 
   [[nodiscard]] Result<SharedBytes> map() const override {
     const std::lock_guard guard{state_->mutex};
@@ -230,9 +226,12 @@ class SimFile final : public File {
 class SimLock final : public DiskLock {
  public:
   SimLock(std::shared_ptr<SimDisk::State> state, std::string path)
-      : state_(std::move(state)), path_(std::move(path)), epoch_(state_->epoch) {}
+      : state_(std::move(state)), path_(std::move(path)), epoch_(state_->epoch) {
+    state_->opened();
+  }
   ~SimLock() override {
     const std::lock_guard guard{state_->mutex};
+    state_->closed(epoch_);
     if (epoch_ == state_->epoch) {
       state_->locked.erase(path_);
     }
@@ -256,14 +255,14 @@ Result<std::shared_ptr<File>> SimDisk::open(const std::string& raw_path, OpenOpt
   const bool creates = options.create && inode == nullptr;
   WEIR_TRY_VOID(state_->begin(creates ? DiskOperation::create : DiskOperation::open, path, state_->epoch));
   if (inode != nullptr && options.create && options.exclusive) {
-    return {Errc::already_exists, EEXIST};
+    return error_of_errno(EEXIST);
   }
   if (state_->names.folder_exists(path)) {
-    return {Errc::disk_failed, EISDIR};
+    return error_of_errno(EISDIR);
   }
   if (inode == nullptr) {
     if (!options.create || !state_->names.folder_exists(folder_of(path))) {
-      return {Errc::not_found, ENOENT};
+      return error_of_errno(ENOENT);
     }
     inode = std::make_shared<SimInode>();
     state_->names.add(path, inode);
@@ -277,11 +276,11 @@ Result<void> SimDisk::rename(const std::string& raw_from, const std::string& raw
   const std::lock_guard guard{state_->mutex};
   WEIR_TRY_VOID(state_->begin(DiskOperation::rename, from, state_->epoch));
   if (!state_->names.exists(from) || !state_->names.folder_exists(folder_of(to))) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   WEIR_CHECK(!state_->names.folder_exists(from));  // nothing of ours renames a folder
   if (state_->names.folder_exists(to)) {
-    return {Errc::disk_failed, EISDIR};
+    return error_of_errno(EISDIR);
   }
   if (from != to) {
     state_->names.rename(from, to);
@@ -294,10 +293,10 @@ Result<void> SimDisk::remove(const std::string& raw_path) {
   const std::lock_guard guard{state_->mutex};
   WEIR_TRY_VOID(state_->begin(DiskOperation::remove, path, state_->epoch));
   if (!state_->names.exists(path)) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   if (state_->names.folder_exists(path) && !state_->names.names_in(path).empty()) {
-    return {Errc::disk_failed, ENOTEMPTY};
+    return error_of_errno(ENOTEMPTY);
   }
   state_->names.remove(path);
   return {};
@@ -325,7 +324,7 @@ Result<void> SimDisk::sync_directory(const std::string& raw_path, Caller) {
   const std::lock_guard guard{state_->mutex};
   WEIR_TRY_VOID(state_->begin(DiskOperation::sync_directory, path, state_->epoch));
   if (!state_->names.folder_exists(path)) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   state_->names.sync_folder(path);
   return {};
@@ -336,7 +335,7 @@ Result<std::vector<std::string>> SimDisk::list(const std::string& raw_path) cons
   const std::lock_guard guard{state_->mutex};
   WEIR_TRY_VOID(state_->begin(DiskOperation::list, path, state_->epoch));
   if (!state_->names.folder_exists(path)) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   return state_->names.names_in(path);
 }
@@ -348,16 +347,18 @@ bool SimDisk::exists(const std::string& path) const {
 
 Result<std::int64_t> SimDisk::free_bytes(const std::string& path) const {
   const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::ask_room, path, state_->epoch));
   if (!state_->names.exists(normal_path(path))) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   return state_->free();
 }
 
 Result<std::int64_t> SimDisk::total_bytes(const std::string& path) const {
   const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::ask_room, path, state_->epoch));
   if (!state_->names.exists(normal_path(path))) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   return state_->capacity;
 }
@@ -366,6 +367,7 @@ Result<std::unique_ptr<DiskLock>> SimDisk::lock(const std::string& raw_path) {
   const auto path = normal_path(raw_path);
   WEIR_TRY_VOID(open(path, {.create = true}));
   const std::lock_guard guard{state_->mutex};
+  WEIR_TRY_VOID(state_->begin(DiskOperation::lock, path, state_->epoch));
   if (!state_->locked.insert(path).second) {
     return {Errc::in_use, kSimPid};
   }
@@ -377,6 +379,7 @@ void SimDisk::crash(std::uint64_t seed, CrashMode mode) {
   ++state_->epoch;
   state_->crashed = false;
   state_->crash_at = 0;
+  state_->open_files = 0;
   state_->locked.clear();
   if (mode == CrashMode::process_death) {
     return;
@@ -397,6 +400,31 @@ void SimDisk::crash_at_operation(std::uint64_t number) {
 bool SimDisk::crashed() const {
   const std::lock_guard guard{state_->mutex};
   return state_->crashed;
+}
+
+void SimDisk::fail(DiskFault fault) {
+  const std::lock_guard guard{state_->mutex};
+  state_->faults.add(std::move(fault));
+}
+
+void SimDisk::heal() {
+  const std::lock_guard guard{state_->mutex};
+  state_->faults.clear();
+}
+
+std::vector<MetFault> SimDisk::faults_met() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->faults.met();
+}
+
+void SimDisk::limit_open_files(std::size_t most) {
+  const std::lock_guard guard{state_->mutex};
+  state_->open_files_max = most;
+}
+
+std::size_t SimDisk::open_files() const {
+  const std::lock_guard guard{state_->mutex};
+  return state_->open_files;
 }
 
 void SimDisk::set_fault_hook(FaultHook hook) {
@@ -441,7 +469,7 @@ Result<void> SimDisk::damage(const std::string& path, std::int64_t position, std
   const std::lock_guard guard{state_->mutex};
   const auto file = state_->names.find(normal_path(path));
   if (file == nullptr) {
-    return {Errc::not_found, ENOENT};
+    return error_of_errno(ENOENT);
   }
   if (position < 0 || position >= file->size()) {
     return {Errc::out_of_range, position};

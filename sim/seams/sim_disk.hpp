@@ -1,37 +1,18 @@
 // A disk in memory that forgets what was not synced. Files keep a durable content and a journal of writes since the
 // last sync; names keep a journal of changes since the last sync_directory. crash() ends the process or cuts the power;
-// clone() gives a second disk in the same state. Faults: a hook, a size limit, the n-th operation. A lock makes it safe
-// on any thread, though the simulator has only one. Owned by the test; files outlive it harmlessly.
+// clone() gives a second disk in the same state. Faults: errnos (disk_faults.hpp), a hook, limits of size and of open
+// files, the n-th operation. A lock makes it safe on any thread, though the simulator has only one. Owned by the test;
+// files outlive it harmlessly.
 #pragma once
 
-#include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "base/disk.hpp"
-#include "base/random.hpp"
+#include "sim/seams/disk_faults.hpp"
 
 namespace weir::sim {
-
-enum class DiskOperation : std::uint8_t {
-  open,
-  create,
-  write,
-  read,
-  sync,
-  truncate,
-  allocate,
-  rename,
-  remove,
-  make_directories,
-  sync_directory,
-  list,
-  map
-};
-constexpr std::size_t kDiskOperations = 13;
-std::string_view to_string(DiskOperation operation);
 
 enum class CrashMode : std::uint8_t {
   process_death,  // the kernel lives on: all that was written stays, synced or not
@@ -55,15 +36,23 @@ class SimDisk final : public Disk {
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override;
 
   // Ends every open file and lock (their calls answer `closed` from then on), applies the losses of `mode`, and is
-  // ready for the next process. An armed crash_at_operation is disarmed; the fault hook and the size limit stay.
+  // ready for the next process. An armed crash_at_operation is disarmed; faults, the hook and the limits stay.
   void crash(std::uint64_t seed, CrashMode mode);
   // The `number`-th changing operation from now (1 = the next) and all operations after it fail with `closed` until
   // crash(). If it is a write, a part of it that the seed picks may have been done.
   void crash_at_operation(std::uint64_t number);
   [[nodiscard]] bool crashed() const;  // the armed operation has been reached
 
-  // Asked before each operation; an error stops it. A failed sync loses what the seed picks of the unsynced writes, and
-  // later syncs do not bring it back, as in Linux.
+  // An operation that the fault names fails as it would on PosixDisk with that errno (base/errno_error.hpp). A failed
+  // write may have done a part; a failed read has scribbled on its memory; a failed sync loses what the seed picks of
+  // the unsynced writes, and later syncs do not bring it back, as in Linux. EINTR changes nothing: PosixDisk repeats.
+  void fail(DiskFault fault);
+  void heal();                                             // none of these faults any more
+  [[nodiscard]] std::vector<MetFault> faults_met() const;  // since the beginning, in order
+  // EMFILE for every descriptor beyond so many. A lock has one, and for its time a sync or listing of a folder.
+  void limit_open_files(std::size_t most);
+  [[nodiscard]] std::size_t open_files() const;  // of the living process
+  // Asked before each operation; an error stops it.
   using FaultHook = std::function<std::optional<Error>(DiskOperation, const std::string& path)>;
   void set_fault_hook(FaultHook hook);
   // Told of each File::will_need() of a file that was opened `jumping`.

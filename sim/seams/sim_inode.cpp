@@ -23,11 +23,19 @@ void SimInode::write(std::int64_t position, std::span<const Bytes> parts, std::s
     const auto kept = part.first(std::min(part.size(), bytes_max - change.bytes.size()));
     change.bytes.insert(change.bytes.end(), kept.begin(), kept.end());
   }
+  if (!change.bytes.empty()) {
+    const auto from = static_cast<std::size_t>(position) / kPageBytes;
+    const auto to = (static_cast<std::size_t>(position) + change.bytes.size() + kPageBytes - 1) / kPageBytes;
+    written_.resize(std::max(written_.size(), to));
+    std::fill(written_.begin() + static_cast<std::ptrdiff_t>(from), written_.begin() + static_cast<std::ptrdiff_t>(to),
+              true);
+  }
   apply(current_, change);
   journal_.push_back(std::move(change));
 }
 
 void SimInode::truncate(std::int64_t size) {
+  written_.resize(std::min(written_.size(), (static_cast<std::size_t>(size) + kPageBytes - 1) / kPageBytes));
   Change change{.position = size, .truncation = true};
   apply(current_, change);
   journal_.push_back(std::move(change));
@@ -123,6 +131,15 @@ void SimInode::lose_unsynced(Random& random) {
 
 void SimInode::fail_sync(Random& random) {
   settle(random);
+}
+
+std::int64_t SimInode::first_unwritten(std::int64_t position) const {
+  auto page = static_cast<std::size_t>(position) / kPageBytes;
+  while (page < written_.size() && written_[page]) {
+    ++page;
+  }
+  const auto from = static_cast<std::int64_t>(page * kPageBytes);
+  return std::min(size(), std::max(position, from));
 }
 
 void SimInode::damage(std::int64_t position, std::byte mask) {

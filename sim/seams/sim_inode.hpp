@@ -28,6 +28,8 @@ class SimInode {
   // Past the page cache: what is on its way gets there first; what a failed sync has lost is not seen.
   [[nodiscard]] std::vector<std::byte> content_of_device() const;
   [[nodiscard]] std::int64_t size() const { return std::ssize(current_); }
+  // The first page at or behind `position` that nothing was ever written to, or the size.
+  [[nodiscard]] std::int64_t first_unwritten(std::int64_t position) const;
   [[nodiscard]] std::int64_t charged_bytes() const { return std::max(size(), allocated_); }
 
  private:
@@ -45,6 +47,7 @@ class SimInode {
   std::vector<std::byte> current_;
   std::vector<std::byte> durable_;
   std::vector<Change> journal_;
+  std::vector<bool> written_;  // by page; what was written once is never unwritten again, but by a truncation
   std::int64_t allocated_ = 0;
 };
 
