@@ -71,8 +71,9 @@ class Appender {
   // read_only as for a producer).
   void push_reserve(std::shared_ptr<Partition> partition, Offset end, Executor& reply_on,
                     UniqueFunction<void(const AppendOutcome&)> done);
-  void bring();
-  void run_held_role();  // the continuation asked for by continue_log_role()
+  // A turn that were left by an exception would hold the role for ever: it ends the process.
+  void bring() noexcept;
+  void run_held_role() noexcept;  // the continuation asked for by continue_log_role()
   [[nodiscard]] LogPosition appended() const { return {appended_.load(std::memory_order_acquire)}; }
   void set_read_only() { read_only_.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_read_only() const { return read_only_.load(std::memory_order_acquire); }
@@ -116,7 +117,7 @@ class Appender {
   bool do_reserve(Append& request, Offset end);
   [[nodiscard]] std::optional<Error> why_not(const Append& request) const;  // may nothing of it go into the log?
   bool turn();
-  void run_role();
+  void run_role() noexcept;
   void hand_over_if_wanted();
   bool do_append(Append& request);
   bool do_append_as_follower(Append& request);
