@@ -1,7 +1,8 @@
 #include "base/bytes.hpp"
 
 #include <cstdlib>
-#include <new>
+
+#include "base/out_of_memory.hpp"
 
 namespace weir {
 
@@ -9,7 +10,7 @@ AlignedBlock::AlignedBlock(std::size_t size) : size_(size) {
   constexpr std::size_t kAlignment = 4096;
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, size)));
   if (!memory_) {
-    throw std::bad_alloc{};
+    memory_ran_out();
   }
   std::memset(memory_.get(), 0, size);
 }

@@ -4,6 +4,7 @@
 #include <zlib.h>
 #define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_sizeof_CCtx
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,9 +21,14 @@ Result<Output> gzip(Bytes source, int level) {
   z_stream z{};
   constexpr int kGzipOnly = 15 + 16;
   constexpr int kMemoryLevel = 8;
-  if (deflateInit2(&z, level, Z_DEFLATED, kGzipOnly, kMemoryLevel, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (const auto status = deflateInit2(&z, level, Z_DEFLATED, kGzipOnly, kMemoryLevel, Z_DEFAULT_STRATEGY);
+      status != Z_OK) {
+    if (status == Z_MEM_ERROR) {
+      memory_ran_out();
+    }
     return Errc::invalid_argument;
   }
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ended{&z, &deflateEnd};
   Output out(deflateBound(&z, source.size()));
   z.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(source.data()));
   z.avail_in = static_cast<uInt>(source.size());
@@ -30,7 +36,6 @@ Result<Output> gzip(Bytes source, int level) {
   z.avail_out = static_cast<uInt>(out.size());
   const auto status = deflate(&z, Z_FINISH);
   out.resize(out.size() - z.avail_out);
-  deflateEnd(&z);
   WEIR_CHECK(status == Z_STREAM_END);  // deflateBound made room for all of it
   return out;
 }
@@ -61,6 +66,9 @@ Result<Output> lz4(Bytes source, int level) {
   preferences.compressionLevel = level;
   Output out(LZ4F_compressFrameBound(source.size(), &preferences));
   const auto written = LZ4F_compressFrame(out.data(), out.size(), source.data(), source.size(), &preferences);
+  if (LZ4F_isError(written) != 0U && detail::is_lz4_out_of_memory(written)) {
+    memory_ran_out();
+  }
   WEIR_CHECK(LZ4F_isError(written) == 0U);
   out.resize(written);
   return out;
@@ -76,6 +84,9 @@ Result<Output> zstd(Bytes source, int level) {
   const detail::ReusedContext<ZSTD_CCtx, ZstdTraits> context;
   Output out(ZSTD_compressBound(source.size()));
   const auto written = ZSTD_compressCCtx(context.get(), out.data(), out.size(), source.data(), source.size(), level);
+  if (ZSTD_getErrorCode(written) == ZSTD_error_memory_allocation) {
+    memory_ran_out();
+  }
   WEIR_CHECK(ZSTD_isError(written) == 0U);
   out.resize(written);
   return out;

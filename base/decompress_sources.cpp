@@ -4,6 +4,7 @@
 #include <zlib.h>
 #define ZSTD_STATIC_LINKING_ONLY  // for ZSTD_sizeof_DCtx and the skippable magic
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 
@@ -69,6 +70,9 @@ class GzipSource : public Decompressor::Source {
       if (status == Z_STREAM_END) {
         continue;
       }
+      if (status == Z_MEM_ERROR) {
+        memory_ran_out();
+      }
       if (status != Z_OK && status != Z_BUF_ERROR) {
         return Errc::corrupt;
       }
@@ -120,6 +124,9 @@ class Lz4Source : public Decompressor::Source {
       auto consumed = rest_.size();
       const auto hint = LZ4F_decompress(context_.get(), out.data(), &produced, rest_.data(), &consumed, nullptr);
       if (LZ4F_isError(hint) != 0U) {
+        if (is_lz4_out_of_memory(hint)) {
+          memory_ran_out();
+        }
         return Errc::corrupt;
       }
       rest_ = rest_.subspan(consumed);
@@ -168,6 +175,9 @@ class ZstdSource : public Decompressor::Source {
       const auto before = in_.pos;
       const auto hint = ZSTD_decompressStream(context_.get(), &to, &in_);
       if (ZSTD_isError(hint) != 0U) {
+        if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation) {
+          memory_ran_out();
+        }
         return Errc::corrupt;
       }
       between_frames_ = hint == 0;
@@ -195,6 +205,10 @@ class ZstdSource : public Decompressor::Source {
 };
 
 }  // namespace
+
+bool is_lz4_out_of_memory(std::size_t lz4_error) {
+  return std::string_view{LZ4F_getErrorName(lz4_error)} == "ERROR_allocation_failed";
+}
 
 std::unique_ptr<Decompressor::Source> make_gzip_source(Bytes source) {
   return std::make_unique<GzipSource>(source);

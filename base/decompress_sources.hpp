@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/compression.hpp"
+#include "base/out_of_memory.hpp"
 
 namespace weir::detail {
 
@@ -22,6 +23,8 @@ inline constexpr std::size_t kXerialHeaderSize = 16;
 inline constexpr std::size_t kXerialChunkSize = 32 * 1024;
 inline constexpr std::array<unsigned char, 8> kXerialMagic{0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
 
+[[nodiscard]] bool is_lz4_out_of_memory(std::size_t lz4_error);
+
 // A library context that costs more to make than to reset: one spare is kept per thread and codec. `Traits` has
 // create(), release(T*) and may_keep(T*).
 template <class T, class Traits>
@@ -30,7 +33,9 @@ class ReusedContext {
   ReusedContext() : context_(std::exchange(spare().context, nullptr)) {
     if (context_ == nullptr) {
       context_ = Traits::create();
-      WEIR_CHECK(context_ != nullptr);  // out of memory
+      if (context_ == nullptr) {
+        memory_ran_out();
+      }
     }
   }
   ~ReusedContext() {

@@ -1,6 +1,9 @@
 #include "broker/connection.hpp"
 
+#include <new>
+
 #include "base/logging.hpp"
+#include "base/out_of_memory.hpp"
 #include "broker/dispatch.hpp"
 
 namespace weir::broker {
@@ -60,12 +63,28 @@ void Connection::read_more() {
     reader_.grant();
     arm_progress_timer();
   }
+  const auto room = room_to_read();
+  if (room.empty()) {
+    return close();
+  }
   reading_ = true;
-  stream_->read_some(reader_.prepare(), [weak = weak_from_this()](const Result<std::size_t>& count) {
+  stream_->read_some(room, [weak = weak_from_this()](const Result<std::size_t>& count) {
     if (const auto self = weak.lock()) {
       self->on_read(count);
     }
   });
+}
+
+// Nothing: there is no memory for what this peer sends, and it costs this connection alone.
+MutableBytes Connection::room_to_read() {
+  try {
+    const MayRunOutOfMemory here;
+    return reader_.prepare();
+  } catch (const std::bad_alloc&) {
+    WEIR_LOG(error, "closing {}: out of memory for what it sends, {} bytes of a frame are here",
+             to_string(endpoints_->remote), reader_.buffered());
+    return {};
+  }
 }
 
 // A large frame holds budget while it arrives, and until its turn. One that others wait for, and that does not come in,

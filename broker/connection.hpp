@@ -49,6 +49,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   };
 
   void read_more();
+  MutableBytes room_to_read();
   void on_read(const Result<std::size_t>& count);
   void take_frames();                 // hands over what may be handed over, then reads on
   [[nodiscard]] bool take_pending();  // false: there is none, or it must wait

@@ -30,6 +30,8 @@ enum class Dispatched : std::uint8_t { handed_over, refused };
 // The key of a frame, or nothing when it is shorter than a header.
 std::optional<std::int16_t> peek_api_key(Bytes frame);
 
+// What the handler throws costs its connection. What connections share (the log, groups, fetch sessions, waiters,
+// producer ids) is noexcept below it: nothing of that goes on half done. Memory that runs out: base/out_of_memory.hpp.
 // Parses the header and calls the handler, which answers through `sink` at `slot` now or later. `refused`: the header,
 // key, version or body is not one that we serve (the reason is logged at debug with the peer's address).
 Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::shared_ptr<const Endpoints> endpoints,

@@ -20,7 +20,7 @@ void FetchSessions::Session::set(FetchTarget target) {
 
 FetchSessions::Opened FetchSessions::open(std::int32_t session_id, std::int32_t session_epoch, bool by_id,
                                           std::vector<FetchTarget> asked, const std::vector<FetchKey>& forgotten,
-                                          Millis now_ms) {
+                                          Millis now_ms) noexcept {
   const std::lock_guard lock{mutex_};
   if (session_epoch == kEpochInitial || session_epoch == kEpochFinal) {
     sessions_.erase(session_id);
@@ -93,7 +93,7 @@ bool FetchSessions::make_room(Millis now_ms) {
 }
 
 std::vector<bool> FetchSessions::must_send(std::int32_t session_id, const std::vector<FetchTarget>& targets,
-                                           const std::vector<FetchedFacts>& facts) {
+                                           const std::vector<FetchedFacts>& facts) noexcept {
   WEIR_CHECK(targets.size() == facts.size());
   std::vector<bool> send(targets.size(), true);
   const std::lock_guard lock{mutex_};

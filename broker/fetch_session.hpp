@@ -60,12 +60,12 @@ class FetchSessions {
   };
   // `asked`: the request's partitions in order, each key once; `forgotten`: those to drop from the session.
   Opened open(std::int32_t session_id, std::int32_t session_epoch, bool by_id, std::vector<FetchTarget> asked,
-              const std::vector<FetchKey>& forgotten, Millis now_ms);
+              const std::vector<FetchKey>& forgotten, Millis now_ms) noexcept;
 
   // Tells which of `facts` (one for each target, in the same order) an incremental answer must carry, and remembers
   // them as sent. Partitions that had records go to the back of the session, so that limits starve nobody.
   std::vector<bool> must_send(std::int32_t session_id, const std::vector<FetchTarget>& targets,
-                              const std::vector<FetchedFacts>& facts);
+                              const std::vector<FetchedFacts>& facts) noexcept;
   [[nodiscard]] std::size_t size() const;
 
  private:

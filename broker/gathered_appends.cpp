@@ -2,7 +2,7 @@
 
 namespace weir::broker {
 
-void GatheredAppends::append(const IoLoop& loop, std::span<log::Append> requests) {
+void GatheredAppends::append(const IoLoop& loop, std::span<log::Append> requests) noexcept {
   if (requests.empty()) {
     return;
   }
@@ -19,7 +19,7 @@ void GatheredAppends::append(const IoLoop& loop, std::span<log::Append> requests
   }
 }
 
-void GatheredAppends::hand_over(Turn& turn) {
+void GatheredAppends::hand_over(Turn& turn) noexcept {
   turn.bytes = 0;
   if (!turn.requests.empty()) {
     log_.append(turn.requests);

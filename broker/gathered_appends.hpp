@@ -19,7 +19,8 @@ class GatheredAppends {
   GatheredAppends(log::CommitLog& log, const std::vector<IoLoop*>& loops) : log_(log), turns_(loops) {}
 
   // Moves from `requests`. With kBytesMax together they go at once: from there on the writer has enough to do.
-  void append(const IoLoop& loop, std::span<log::Append> requests);
+  // Nothing leaves it half done: what is thrown below ends the process.
+  void append(const IoLoop& loop, std::span<log::Append> requests) noexcept;
 
  private:
   static constexpr std::size_t kBytesMax = 64U << 10U;
@@ -30,7 +31,7 @@ class GatheredAppends {
     std::vector<log::Append> requests;  // not empty: a task that hands them over is posted
     std::size_t bytes = 0;
   };
-  void hand_over(Turn& turn);
+  void hand_over(Turn& turn) noexcept;
 
   log::CommitLog& log_;
   PerLoop<Turn> turns_;

@@ -43,7 +43,7 @@ class GroupPartition : public std::enable_shared_from_this<GroupPartition> {
   using OnAnswer = UniqueFunction<void(group::Answer)>;
   // An event whose answer comes later: event(shard, ticket, now, effects).
   template <class Event>
-  void run(Event&& event, OnAnswer on_answer) {
+  void run(Event&& event, OnAnswer on_answer) noexcept {
     const auto ticket = ++last_ticket_;
     waiting_.emplace(ticket, std::move(on_answer));
     group::Effects effects;
@@ -52,7 +52,7 @@ class GroupPartition : public std::enable_shared_from_this<GroupPartition> {
   }
   // An event without an answer, or a read: event(shard, now, effects).
   template <class Event>
-  auto run_now(Event&& event) {
+  auto run_now(Event&& event) noexcept {
     group::Effects effects;
     auto result = event(*shard_, now(), effects);
     after(std::move(effects));

@@ -136,7 +136,8 @@ std::int32_t GroupService::partition_count() {
 }
 
 GroupService::ErrorCode GroupService::find(LoopState& state, std::int32_t index, GroupPartition*& found) {
-  const auto& topic = state.image->current()->find_topic(metadata::kOffsetsTopic);
+  const auto& image = state.image->current();
+  const auto& topic = image->find_topic(metadata::kOffsetsTopic);
   if (!topic || std::cmp_greater_equal(index, topic->partitions.size())) {
     return ErrorCode::coordinator_not_available;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/executor.hpp"
 #include "base/network.hpp"
+#include "base/out_of_memory.hpp"
 #include "protocol/frames.hpp"
 
 namespace weir::broker {
@@ -111,7 +113,12 @@ class Reply : public ReplyBase {
   }
   // The two halves: a large answer is encoded on the pool, so that the loop only sends it. Any thread; the loop.
   [[nodiscard]] Result<protocol::ResponseFrame> encode(const Response& response) const {
-    return protocol::encode_response_frame(correlation_id_, version_, response);
+    try {
+      const MayRunOutOfMemory here;
+      return protocol::encode_response_frame(correlation_id_, version_, response);
+    } catch (const std::bad_alloc&) {
+      return Errc::too_large;  // told by report_unencodable()
+    }
   }
   void send_encoded(Result<protocol::ResponseFrame> frame) {
     if (!frame) {

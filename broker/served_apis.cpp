@@ -1,5 +1,8 @@
 // The table of served APIs: versions as the schemas have them (what Kafka 4.4 serves), handlers from the list of rows.
+#include <new>
+
 #include "base/logging.hpp"
+#include "base/out_of_memory.hpp"
 #include "broker/dispatch.hpp"
 #include "broker/handlers/handlers.hpp"
 #include "protocol/gen/alter_configs.hpp"
@@ -46,7 +49,13 @@ constexpr std::size_t kLargeRequestBytes = 256 * 1024;
 template <class Request>
 Result<void> decode_known(protocol::Reader& body, std::int16_t version, Request& request) {
   const bool known = version >= Request::kMinVersion && version <= Request::kMaxVersion;
-  return known ? decode(body, version, request) : Result<void>{};
+  try {
+    const MayRunOutOfMemory here;
+    return known ? decode(body, version, request) : Result<void>{};
+  } catch (const std::bad_alloc&) {
+    WEIR_LOG(error, "out of memory for a request of {}: its connection is closed", Request::kName);
+    return Errc::too_large;
+  }
 }
 
 template <class Request, class Response>

@@ -78,17 +78,17 @@ void Appender::push_reserve(std::shared_ptr<Partition> partition, Offset end, Ex
   bring();
 }
 
-void Appender::bring() {
+void Appender::bring() noexcept {
   if (gate_.bring()) {
     run_role();
   }
 }
 
-void Appender::run_held_role() {
+void Appender::run_held_role() noexcept {
   run_role();
 }
 
-void Appender::run_role() {
+void Appender::run_role() noexcept {
   if (!gate_.run([this] { return turn(); }, kTurnsMax)) {
     hooks_.continue_log_role();
   }

@@ -72,8 +72,9 @@ class Appender {
   // read_only as for a producer).
   void push_reserve(std::shared_ptr<Partition> partition, Offset end, Executor& reply_on,
                     UniqueFunction<void(const AppendOutcome&)> done);
-  void bring();
-  void run_held_role();  // the continuation asked for by continue_log_role()
+  // A turn that were left by an exception would hold the role for ever: it ends the process.
+  void bring() noexcept;
+  void run_held_role() noexcept;  // the continuation asked for by continue_log_role()
   [[nodiscard]] LogPosition appended() const { return {appended_.load(std::memory_order_acquire)}; }
   // For ever: nothing goes into the log any more, and `why` is what producers are told.
   void set_read_only(Errc why = Errc::read_only) {
@@ -122,7 +123,7 @@ class Appender {
   bool do_reserve(Append& request, Offset end);
   [[nodiscard]] std::optional<Error> why_not(const Append& request) const;  // may nothing of it go into the log?
   bool turn();
-  void run_role();
+  void run_role() noexcept;
   void hand_over_if_wanted();
   bool do_append(Append& request);
   bool do_append_as_follower(Append& request);

@@ -1,7 +1,8 @@
 #include "log/image.hpp"
 
 #include <cstdlib>
-#include <new>
+
+#include "base/out_of_memory.hpp"
 
 namespace weir::log {
 namespace {
@@ -44,7 +45,7 @@ struct Image::Blocks {
       // Not touched here: the kernel gives pages as the tail fills them.
       memory.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, kBlockSize)));
       if (!memory) {
-        throw std::bad_alloc{};
+        memory_ran_out();
       }
       self->existing.fetch_add(1, std::memory_order_relaxed);
     }

@@ -61,7 +61,8 @@ bool Scrub::begin_segment() {
   if (clock_.monotonic_ms() < rests_until_) {
     return false;
   }
-  for (const auto& member : list_.current()->members) {
+  const auto version = list_.current();
+  for (const auto& member : version->members) {
     if (member.index && member.segment->id() > last_) {
       last_ = member.segment->id();
       member_ = member;
@@ -144,8 +145,8 @@ void Scrub::give_up(const Error& error) {
 }
 
 bool Scrub::is_still_there() const {
-  const auto& members = list_.current()->members;
-  return std::ranges::any_of(members, [&](const auto& member) { return member.segment == member_.segment; });
+  const auto version = list_.current();
+  return std::ranges::any_of(version->members, [&](const auto& member) { return member.segment == member_.segment; });
 }
 
 }  // namespace weir::log

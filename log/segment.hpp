@@ -117,6 +117,7 @@ struct SegmentSet {
 // Any thread. The mutex is held to copy or swap a pointer, and for the copy of the vector by the rare publisher.
 class SegmentList {
  public:
+  // Goes into a variable: a version that nobody holds is freed as soon as the next one is published.
   [[nodiscard]] std::shared_ptr<const SegmentSet> current() const {
     const std::scoped_lock lock(mutex_);
     return current_;

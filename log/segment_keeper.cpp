@@ -337,7 +337,8 @@ Result<void> SegmentKeeper::remove_job(const std::vector<SegmentId>& segments) {
   const auto is_removed = [&](SegmentId id) {
     return std::find(segments.begin(), segments.end(), id) != segments.end();
   };
-  for (const auto& member : list_.current()->members) {
+  const auto version = list_.current();
+  for (const auto& member : version->members) {
     if (is_removed(member.segment->id())) {
       // The last user may be a socket's thread, which must not touch the disk.
       member.segment->give_up_when_unused([files = files_, &pool = pool_](const auto& path, const auto& index_path) {

@@ -1,6 +1,6 @@
 #include "protocol/frame_reader.hpp"
 
-#include <new>
+#include "base/out_of_memory.hpp"
 
 namespace weir::protocol {
 namespace {
@@ -10,7 +10,7 @@ constexpr std::size_t kReadRoomMin = 1024;  // a shorter rest of the buffer is n
 
 FrameReader::Chunk::Chunk(std::size_t size) : bytes(static_cast<std::byte*>(std::malloc(size))), capacity(size) {
   if (bytes == nullptr) {
-    throw std::bad_alloc();
+    memory_ran_out();
   }
 }
 
@@ -57,7 +57,7 @@ void FrameReader::make_room(std::size_t capacity) {
     if (chunk_->capacity < capacity) {
       auto* grown = static_cast<std::byte*>(std::realloc(chunk_->bytes, capacity));
       if (grown == nullptr) {
-        throw std::bad_alloc();
+        memory_ran_out();
       }
       chunk_->bytes = grown;
       chunk_->capacity = capacity;

@@ -67,6 +67,10 @@ def page():
     yield "`--set NAME=VALUE` wins over it. An unknown key in the file is a warning that names the nearest one; with `--set`, and for"
     yield "any `mq.` key, it is an error. Listeners of a controller are ignored with a warning."
     yield ""
+    yield "Exit codes of `weir`: 0 done (`serve`: after SIGTERM or SIGINT), 1 it failed, 2 the command line or the config was wrong,"
+    yield "3 memory ran out, or a thread could not be started: one line on stderr, and the next start recovers as after a kill -9. A"
+    yield "frame, a request or a batch too large for the memory that is left costs its connection or its own answer alone."
+    yield ""
     head = ["key", "type", "default", "allowed", "changes", "what it is"]
     yield "## Configs that change while the broker runs"
     yield "AlterConfigs and IncrementalAlterConfigs (`kafka-configs --alter`, `Admin.incrementalAlterConfigs`) change them; they are kept"

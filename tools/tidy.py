@@ -48,6 +48,10 @@ DIRECT = [  # (pattern, what to use, also refused in tests)
     (re.compile(r"\bstd::[io]?fstream\b|\bfopen\(|\bstd::filesystem::(?!path\b)"), "the Disk seam", False),
     (re.compile(r"\bgetenv\("), "the configuration", False),
 ]
+# A pointer that a function returns lives to the end of its statement: what is bound to its target, or walked behind the
+# colon of a for, is freed as soon as another thread publishes the next version.
+UNHELD = re.compile(r"(?:\bfor \([^;]* : |[\w>]&&? (?:\w+|\[[\w, ]+\]) ?[={](?!=))[^;]*?"
+                    r"(?:\b(?:current|image|broker|lock)\(\)->|\*[\w.>-]*\b(?:current|image|broker|lock)\(\)\)?[.;}])")
 DIRECT_ALLOWED = {"sim/seams/seeds.cpp": "the configuration"}
 
 MACHINE_PATH = re.compile(r"(?<![\w.$}])/(work|home|root|tmp|var/tmp)/[\w.]")
@@ -97,6 +101,9 @@ def check_cpp(path, lines):
         code = LINE_COMMENT.sub("", STRING.sub('""', line))
         if path.endswith(".hpp") and code.strip().startswith("using namespace"):
             yield number, "using namespace in a header"
+        joined = code.strip() + " " + lines[number].strip() if code.rstrip().endswith(("=", ":", "(")) and number < len(lines) else code
+        if UNHELD.search(joined):
+            yield number, "what it reads may be freed meanwhile: hold the pointer in a variable first"
         if not REAL_WORLD.match(path):
             for pattern, seam, in_tests in DIRECT:
                 found = pattern.search(code)

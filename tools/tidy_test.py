@@ -45,6 +45,21 @@ class Tidy(unittest.TestCase):
         self.allowed("log/a_test.cpp", "std::ifstream golden{path};")
         self.refused("log/a.cpp", "std::ifstream golden{path};")
 
+    def test_a_published_version_is_held_while_it_is_read(self):
+        self.refused("log/a.cpp", "for (const auto& member : list_.current()->members) {")
+        self.refused("log/a.cpp", "for (const auto& member :", "     list_.current()->members) {")
+        self.refused("log/a.cpp", "const auto& members = list_.current()->members;")
+        self.refused("log/a.cpp", "const auto& [id, name] = service.image()->find(key);")
+        self.refused("log/a.cpp", "const Topic& topic = *controller.image()->topic;")
+        self.refused("log/a.cpp", "const auto& image = *controller.image();")
+        self.refused("log/a.cpp", "auto&& loop = weak_.lock()->loop();")
+        self.allowed("log/a.cpp", "const auto version = list_.current();", "for (const auto& member : version->members) {")
+        self.allowed("log/a.cpp", "const auto members = list_.current()->members;")
+        self.allowed("log/a.cpp", "if (a && View{*controller.image()}.is_full()) {")
+        self.allowed("log/a.cpp", "if (a && b == controller.image()->count()) {")
+        self.allowed("log/a.cpp", "for (int i = 0; i < list_.current()->size; ++i) {")
+        self.allowed("log/a.cpp", "run(*controller.image(), [&](const auto& a) { b = a; });")
+
     def test_headers_say_what_they_are(self):
         self.allowed("log/a.hpp", "// A thing. One thread.", "#pragma once")
         self.refused("log/a.hpp", "#pragma once")

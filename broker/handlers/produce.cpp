@@ -2,6 +2,10 @@
 // answered. With acks=0 nothing is answered, and an error closes the connection so that the client notices.
 #include "protocol/gen/produce.hpp"
 
+#include <new>
+
+#include "base/logging.hpp"
+#include "base/out_of_memory.hpp"
 #include "broker/error_map.hpp"
 #include "broker/gathered_appends.hpp"
 #include "broker/handlers/handlers.hpp"
@@ -190,9 +194,7 @@ class Production : public std::enable_shared_from_this<Production> {
 
   // Checks the batch; it becomes an append or an error answer. False: over the budget, nothing was decided.
   bool judge(Work& work, std::size_t expansion_budget) {
-    auto verdict = protocol::validate_batch(
-        work.records.view(), work.settings->batches,
-        {.produce_version = context_.api_version, .now_ms = now_ms_, .expansion_budget = expansion_budget});
+    auto verdict = validate(work, expansion_budget);
     if (std::holds_alternative<protocol::BatchOverBudget>(verdict)) {
       return false;
     }
@@ -208,6 +210,19 @@ class Production : public std::enable_shared_from_this<Production> {
     }
     add_append(work, std::move(batch));
     return true;
+  }
+
+  // Memory that a batch expands to and that is not there costs this batch.
+  protocol::BatchVerdict validate(const Work& work, std::size_t expansion_budget) const {
+    try {
+      const MayRunOutOfMemory here;
+      return protocol::validate_batch(
+          work.records.view(), work.settings->batches,
+          {.produce_version = context_.api_version, .now_ms = now_ms_, .expansion_budget = expansion_budget});
+    } catch (const std::bad_alloc&) {
+      WEIR_LOG(error, "out of memory for a batch of {} bytes: it is refused", work.records.size());
+      return protocol::BatchRefusal{.code = ErrorCode::unknown_server_error, .reason = "out of memory"};
+    }
   }
 
   void add_append(Work& work, protocol::ValidBatch batch) {

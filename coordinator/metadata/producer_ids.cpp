@@ -2,7 +2,7 @@
 
 namespace weir::metadata {
 
-void ProducerIdSource::next(Executor& reply_on, Answer<Result<std::int64_t>> done) {
+void ProducerIdSource::next(Executor& reply_on, Answer<Result<std::int64_t>> done) noexcept {
   std::optional<std::int64_t> id;
   bool refill_now = false;
   {

@@ -13,7 +13,7 @@ namespace weir::metadata {
 class ProducerIdSource {
  public:
   explicit ProducerIdSource(Controller& controller) : controller_(controller) {}
-  void next(Executor& reply_on, Answer<Result<std::int64_t>> done);
+  void next(Executor& reply_on, Answer<Result<std::int64_t>> done) noexcept;
 
  private:
   struct Waiter {

@@ -1,5 +1,6 @@
 // A subcommand of `weir`: adds itself to the parser; run() is called when it was named. Exit codes: 0 done, 1 it
-// failed, 2 the command line was wrong. Each subcommand is one file of this folder.
+// failed, 2 the command line was wrong, 3 memory ran out (base/out_of_memory.hpp). Each subcommand is one file of this
+// folder.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/out_of_memory.hpp"
 #include "tools/cli/command.hpp"
 
 namespace {
@@ -58,6 +59,7 @@ std::string sentence_of(const Named& named, const CLI::ParseError& problem) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  weir::end_when_out_of_memory();
   CLI::App app{"Weir, an ordered-log message broker that speaks Kafka's protocol", "weir"};
   app.set_version_flag("--version", weir::cli::kVersion);
   app.require_subcommand(1);
