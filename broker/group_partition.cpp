@@ -155,18 +155,14 @@ void GroupPartition::append(std::vector<group::LogRecord> records) {
     self->shard_->appended(outcome, self->now(), effects);
     self->after(std::move(effects));
   };
-  auto built = builder.build();
+  auto built = builder.build_valid();
   if (!built) {
     loop_.post([completed, error = built.error()] { completed(error); });
     return;
   }
-  auto batch = SharedBytes::adopt(std::move(*built));
-  const auto view = protocol::RecordBatchView::parse(batch.view());
-  WEIR_CHECK(view);
   log::Append request;
   request.partition = partition_;
-  request.facts = view->facts();
-  request.batch = std::move(batch);
+  request.batch = std::move(*built);
   request.acks = log::Acks::internal;
   request.reply_on = &loop_;
   request.done = [completed](const log::AppendOutcome& outcome) {

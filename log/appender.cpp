@@ -273,14 +273,16 @@ bool Appender::do_append(Append& request) {
   if (refuse_too_large(request)) {
     return true;
   }
-  const auto check = partition.role.producers.check(request.facts);
+  const auto check = partition.role.producers.check(request.batch.facts());
   switch (check.verdict) {
     case SequenceVerdict::accept: break;
     case SequenceVerdict::duplicate: repeat_answer(request, check); return true;
     case SequenceVerdict::out_of_sequence:
-      refuse(request, {Errc::out_of_sequence, request.facts.base_sequence});
+      refuse(request, {Errc::out_of_sequence, request.batch.facts().base_sequence});
       return true;
-    case SequenceVerdict::stale_epoch: refuse(request, {Errc::stale_epoch, request.facts.producer_epoch}); return true;
+    case SequenceVerdict::stale_epoch:
+      refuse(request, {Errc::stale_epoch, request.batch.facts().producer_epoch});
+      return true;
   }
   if (!make_room_for_batch(partition, entry_size(request.batch.size()))) {
     return false;
@@ -290,7 +292,9 @@ bool Appender::do_append(Append& request) {
 }
 
 bool Appender::refuse_too_large(Append& request) {
-  const bool is_too_large = static_cast<std::int64_t>(entry_size(request.batch.size())) > image_.capacity() / 2;
+  WEIR_CHECK(!request.batch.empty());
+  const bool is_too_large = request.batch.size() > kEntryPayloadMax ||
+                            static_cast<std::int64_t>(entry_size(request.batch.size())) > image_.capacity() / 2;
   if (is_too_large) {
     refuse(request, {Errc::too_large, std::ssize(request.batch.view())});
   }
@@ -309,7 +313,7 @@ void Appender::repeat_answer(Append& request, const SequenceCheck& original) {
   outcome.log_append_time = original.max_timestamp;
   outcome.log_start = partition->log_start();
   outcome.duplicate = true;
-  const auto end = original.base_offset + (request.facts.last_offset_delta + 1);
+  const auto end = original.base_offset + (request.batch.facts().last_offset_delta + 1);
   const bool durable = is_durable_answer(request.acks, partition->flush());
   const bool is_producers = request.acks != Acks::internal;
   Answer answer{request.reply_on, std::move(request.done), std::move(outcome)};
@@ -326,7 +330,7 @@ void Appender::put_batch(Append& request, Offset base) {
   auto partition = std::static_pointer_cast<LogPartition>(std::move(request.partition));
   has_entries_ = true;
   const auto batch = request.batch.view();
-  const auto last = base + request.facts.last_offset_delta;
+  const auto last = base + request.batch.facts().last_offset_delta;
 
   begin_bytes();
   std::array<std::byte, kEntryHeaderSize + kBatchSizeMin> front;
@@ -345,16 +349,16 @@ void Appender::put_batch(Append& request, Offset base) {
   auto& role = partition->role;
   auto& index = role.index != nullptr ? *role.index : partition->begin_index(segment_);
   index.entries.append({base, last, at + static_cast<std::int64_t>(kEntryHeaderSize),
-                        static_cast<std::uint32_t>(batch.size()), request.facts.max_timestamp});
+                        static_cast<std::uint32_t>(batch.size()), request.batch.facts().max_timestamp});
   index.batch_bytes.store(index.batch_bytes.load(std::memory_order_relaxed) + std::ssize(batch),
                           std::memory_order_relaxed);
   index.newest_append_ms.store(now_ms_, std::memory_order_relaxed);
   ++segment_entries_;
-  if (request.facts.has_producer()) {
-    role.producers.apply(request.facts, base, now_ms_);
+  if (request.batch.facts().has_producer()) {
+    role.producers.apply(request.batch.facts(), base, now_ms_);
   }
-  if (!request.facts.is_control()) {
-    role.record_count += request.facts.record_count;
+  if (!request.batch.facts().is_control()) {
+    role.record_count += request.batch.facts().record_count;
   }
   partition->set_log_end(last + 1);
   mark_changed(partition);
@@ -362,8 +366,8 @@ void Appender::put_batch(Append& request, Offset base) {
   AppendOutcome outcome;
   outcome.base_offset = base;
   outcome.log_start = partition->log_start();
-  if (request.facts.timestamp_type() == protocol::TimestampType::log_append_time) {
-    outcome.log_append_time = request.facts.max_timestamp;
+  if (request.batch.facts().timestamp_type() == protocol::TimestampType::log_append_time) {
+    outcome.log_append_time = request.batch.facts().max_timestamp;
   }
   const auto flush = partition->flush();
   const bool durable = is_durable_answer(request.acks, flush);

@@ -15,15 +15,13 @@ void append_many(benchmark::State& state, FlushMode flush, std::size_t value_siz
   PartitionRules rules;
   rules.flush = flush;
   const auto partition = test.create(1, 0, rules);
-  const auto batch = SharedBytes::adopt(make_batch({.values = {std::string(value_size, 'v')}}));
-  const auto facts = protocol::RecordBatchView::parse(batch.view())->facts();
+  const auto batch = make_valid_batch({.values = {std::string(value_size, 'v')}});
   std::size_t answered = 0;
   for (auto _ : state) {
     for (std::size_t i = 0; i < at_once; ++i) {
       Append append;
       append.partition = partition;
       append.batch = batch;
-      append.facts = facts;
       append.reply_on = test.runtime->io.front();
       append.done = [&answered](const AppendOutcome&) { ++answered; };
       test.log->append(std::move(append));

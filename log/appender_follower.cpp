@@ -27,8 +27,8 @@ std::size_t members_size(const std::vector<std::vector<std::byte>>& chunks) {
 
 bool Appender::do_append_as_follower(Append& request) {
   auto& partition = static_cast<LogPartition&>(*request.partition);
-  const Offset base{request.facts.base_offset};
-  const LeaderEpoch epoch{request.facts.leader_epoch};
+  const Offset base{request.batch.facts().base_offset};
+  const LeaderEpoch epoch{request.batch.facts().leader_epoch};
   if (refuse_too_large(request)) {
     return true;
   }

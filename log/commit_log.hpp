@@ -21,7 +21,7 @@
 #include "base/runtime.hpp"
 #include "log/partition.hpp"
 #include "log/segment_header.hpp"
-#include "protocol/record_batch.hpp"
+#include "protocol/valid_batch.hpp"
 
 namespace weir::log {
 
@@ -43,8 +43,7 @@ struct AppendOutcome {
 
 struct Append {
   std::shared_ptr<Partition> partition;
-  SharedBytes batch;  // one validated record batch with base offset 0; kept alive until it is in the image
-  protocol::BatchFacts facts;
+  protocol::ValidBatch batch;  // with base offset 0, unless it is a follower's; kept alive until it is in the image
   Acks acks = Acks::all;
   Executor* reply_on = nullptr;  // where `done` runs; null with Acks::none
   UniqueFunction<void(const AppendOutcome&)> done;

@@ -50,11 +50,9 @@ PartitionKey key_of(int number) {
 
 Append request_of(const std::shared_ptr<Partition>& partition, std::size_t size, Acks acks, Executor& on,
                   std::function<void(const AppendOutcome&)> done) {
-  auto bytes = make_batch({.values = {std::string(size, 'x'), "second"}});
   Append append;
   append.partition = partition;
-  append.facts = protocol::RecordBatchView::parse(bytes)->facts();
-  append.batch = SharedBytes::adopt(std::move(bytes));
+  append.batch = make_valid_batch({.values = {std::string(size, 'x'), "second"}});
   append.acks = acks;
   append.reply_on = &on;
   append.done = [done = std::move(done)](const AppendOutcome& outcome) { done(outcome); };

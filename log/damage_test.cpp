@@ -225,11 +225,9 @@ TEST(DamageOnARealDisk, ALargeBatchIsCheckedBeforeItIsSentFromItsFile) {
   SeenAdvances observer;
   auto log = CommitLog::open(options, runtime, known, observer).value();
   for (int i = 0; i < kRecords; ++i) {
-    auto bytes = make_batch({.values = {std::to_string(i) + ":" + std::string(600'000, 'x')}});
     Append append;
     append.partition = log->find(key);
-    append.facts = protocol::RecordBatchView::parse(bytes)->facts();
-    append.batch = SharedBytes::adopt(std::move(bytes));
+    append.batch = make_valid_batch({.values = {std::to_string(i) + ":" + std::string(600'000, 'x')}});
     log->append(std::move(append));
   }
   queue.run_until_idle();

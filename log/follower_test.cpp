@@ -291,8 +291,7 @@ TEST_F(FollowerLog, ACopyOfALeadersLogIsEqualToIt) {
     for (auto next = chain.next(); next && *next; next = chain.next()) {
       Append request;
       request.partition = partition();
-      request.batch = SharedBytes::adopt({(*next)->bytes().begin(), (*next)->bytes().end()});
-      request.facts = (*next)->facts();
+      request.batch = protocol::check_replica_batch(SharedBytes::copy_of((*next)->bytes())).value();
       request.reply_on = test.runtime->io.front();
       request.done = [](const AppendOutcome& done) { EXPECT_FALSE(done.error); };
       test.log->append_as_follower(std::move(request));

@@ -7,8 +7,7 @@
 
 namespace weir::log {
 namespace {
-constexpr std::uint32_t kFileRunFrom = 16U << 10U;   // below it sendfile costs more than a copy
-constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time lookup; it was accepted within limits
+constexpr std::uint32_t kFileRunFrom = 16U << 10U;  // below it sendfile costs more than a copy
 
 // The header of an entry, and the batch that the index says is at the cursor: as they were written, to the last bit.
 bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes whole) {
@@ -20,8 +19,8 @@ bool is_sound(const LogPartition& partition, const BatchCursor& cursor, Bytes wh
       header->size != bytes.size()) {
     return false;
   }
-  const auto batch = protocol::RecordBatchView::parse(bytes);
-  return batch && batch->size() == bytes.size() && batch->base_offset() == entry.base_offset.value && batch->crc_ok();
+  const auto batch = protocol::RecordBatchView::parse_whole(bytes);
+  return batch && batch->base_offset() == entry.base_offset.value;
 }
 
 // Copies a small batch from its file. False: it is damaged, and not in the chain.
@@ -188,7 +187,7 @@ Result<std::optional<TimestampAndOffset>> LogReader::find_by_time(const LogParti
       continue;
     }
     WEIR_TRY(const auto batch, protocol::RecordBatchView::parse(*bytes));
-    protocol::RecordReader records{batch, kDecompressedMax};
+    protocol::RecordReader records{batch, protocol::kExpansionMax};
     for (;;) {
       WEIR_TRY(const auto record, records.next());
       if (!record) {

@@ -1,23 +1,23 @@
 #include "log/memory_store.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.hpp"
 
 namespace weir::log {
 
-Offset MemoryStore::append(Bytes batch, const protocol::BatchFacts& facts, LeaderEpoch epoch, Millis now) {
-  WEIR_CHECK(covers(facts));
+Offset MemoryStore::append(const protocol::ValidBatch& batch, LeaderEpoch epoch, Millis now) {
+  const auto& facts = batch.facts();
+  WEIR_CHECK(!batch.empty() && covers(facts));
   const auto base = log_end_;
   auto memory = std::make_shared_for_overwrite<std::byte[]>(batch.size());
   const MutableBytes copy{memory.get(), batch.size()};
-  std::memcpy(copy.data(), batch.data(), batch.size());
+  std::ranges::copy(batch.view(), copy.begin());
   protocol::patch_base_offset(copy, base);
   protocol::patch_leader_epoch(copy, epoch);
   batches_.push_back(
       {base, base + facts.last_offset_delta, facts.max_timestamp, now, SharedBytes{copy, std::move(memory)}});
-  size_bytes_ += std::ssize(batch);
+  size_bytes_ += static_cast<std::int64_t>(batch.size());
   log_end_ = batches_.back().end();
   if (facts.has_producer()) {
     producers.apply(facts, base, now);

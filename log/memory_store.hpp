@@ -15,7 +15,7 @@
 #include "base/ids.hpp"
 #include "log/partition.hpp"
 #include "log/producer_state.hpp"
-#include "protocol/record_batch.hpp"
+#include "protocol/valid_batch.hpp"
 
 namespace weir::log {
 
@@ -57,7 +57,7 @@ class MemoryStore {
     return log_end_ + facts.last_offset_delta < granted_end_;
   }
   // covers() must be true. Copies the batch and gives the copy its offset and leader epoch. The base offset.
-  Offset append(Bytes batch, const protocol::BatchFacts& facts, LeaderEpoch epoch, Millis now);
+  Offset append(const protocol::ValidBatch& batch, LeaderEpoch epoch, Millis now);
 
   // The log start moves behind what is dropped.
   MemoryDropped drop_oldest();

@@ -12,12 +12,10 @@ constexpr LeaderEpoch kEpoch{3};
 class MemoryStoreTest : public testing::Test {
  protected:
   Offset append(const std::vector<std::string>& values, Millis timestamp = 1000, Millis now = 2000) {
-    const auto bytes = make_batch({.values = values, .timestamp = timestamp});
-    return store.append(bytes, protocol::RecordBatchView::parse(bytes)->facts(), kEpoch, now);
+    return store.append(make_valid_batch({.values = values, .timestamp = timestamp}), kEpoch, now);
   }
   static protocol::BatchFacts facts_of(const std::vector<std::string>& values) {
-    const auto bytes = make_batch({.values = values});
-    return protocol::RecordBatchView::parse(bytes)->facts();
+    return make_valid_batch({.values = values}).facts();
   }
 
   MemoryStore store{Offset{100}};

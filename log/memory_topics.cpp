@@ -7,13 +7,12 @@
 namespace weir::log {
 namespace {
 constexpr Millis kTellEveryMs = 10'000;
-constexpr std::size_t kScanMax = 4096;               // batches that a time look-up passes while it holds the mutex
-constexpr std::size_t kDecompressedMax = 1U << 30U;  // of one batch, for a time look-up; it was accepted within limits
+constexpr std::size_t kScanMax = 4096;  // batches that a time look-up passes while it holds the mutex
 
 // The first record of the batch at or above `start`, below `bound`, that is at least as new as `timestamp`.
 Result<std::optional<TimestampAndOffset>> find_in_batch(Bytes bytes, Millis timestamp, Offset start, Offset bound) {
   WEIR_TRY(const auto batch, protocol::RecordBatchView::parse(bytes));
-  protocol::RecordReader records{batch, kDecompressedMax};
+  protocol::RecordReader records{batch, protocol::kExpansionMax};
   for (;;) {
     WEIR_TRY(const auto record, records.next());
     if (!record) {
@@ -132,15 +131,15 @@ void MemoryTopics::take(Append& request, Round& round) {
 // Answers it, or false: it has to wait for offsets.
 bool MemoryTopics::place(const std::shared_ptr<LogPartition>& partition, Append& request, Round& round) {
   auto& store = partition->memory->store;
-  const auto& facts = request.facts;
+  const auto facts = request.batch.facts();  // the batch goes before they do
   if (is_closed_.load(std::memory_order_acquire) || partition->deleted()) {
     round.refuse(*partition, request, {partition->deleted() ? Errc::not_found : Errc::closed});
     return true;
   }
-  const auto batch = request.batch.view();
-  const auto cost = std::ssize(batch) + kMemoryBatchOverhead;
+  const auto size = static_cast<std::int64_t>(request.batch.size());
+  const auto cost = size + kMemoryBatchOverhead;
   if (cost > bytes_max_) {
-    round.refuse(*partition, request, {Errc::too_large, std::ssize(batch)});
+    round.refuse(*partition, request, {Errc::too_large, size});
     return true;
   }
   AppendOutcome outcome;
@@ -164,7 +163,7 @@ bool MemoryTopics::place(const std::shared_ptr<LogPartition>& partition, Append&
   if (!store.covers(facts)) {
     return false;
   }
-  outcome.base_offset = store.append(batch, facts, partition->leader_epoch(), clock_.wall_ms());
+  outcome.base_offset = store.append(request.batch, partition->leader_epoch(), clock_.wall_ms());
   request.batch = {};
   used_.fetch_add(cost, std::memory_order_relaxed);
   MemoryDropped dropped;
@@ -195,7 +194,7 @@ void MemoryTopics::ask_if_due(const std::shared_ptr<LogPartition>& partition, Ro
   memory.is_asked = true;
   auto end = store.granted_end() + block_;
   if (!memory.waiting.empty()) {
-    const auto needed = store.log_end() + (memory.waiting.front().facts.last_offset_delta + 1);
+    const auto needed = store.log_end() + (memory.waiting.front().batch.facts().last_offset_delta + 1);
     end = needed > end ? needed + block_ : end;
   }
   round.to_reserve.emplace_back(partition, end);

@@ -49,11 +49,9 @@ PartitionKey key_of(std::size_t number) {
 
 Append request_of(const std::shared_ptr<Partition>& partition, std::size_t size, Executor& on,
                   UniqueFunction<void(const AppendOutcome&)> done) {
-  auto bytes = make_batch({.values = {std::string(size, 'x'), "second"}});
   Append append;
   append.partition = partition;
-  append.facts = protocol::RecordBatchView::parse(bytes)->facts();
-  append.batch = SharedBytes::adopt(std::move(bytes));
+  append.batch = make_valid_batch({.values = {std::string(size, 'x'), "second"}});
   append.reply_on = &on;
   append.done = std::move(done);
   return append;

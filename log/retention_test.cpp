@@ -126,11 +126,9 @@ TEST(Appender, AFullSegmentsIndexIsTheKeepersAlone) {
   appender.push_control([&](Appender& log) { return log.put_created(partition, LeaderEpoch{0}); });
   std::weak_ptr<OpenIndex> full;
   for (int i = 0; i < 12; ++i) {  // the last one finds no room, and the next segment is not prepared
-    auto bytes = make_batch({.values = {std::string(100'000, 'a')}});
     Append request;
     request.partition = partition;
-    request.facts = protocol::RecordBatchView::parse(bytes)->facts();
-    request.batch = SharedBytes::adopt(std::move(bytes));
+    request.batch = make_valid_batch({.values = {std::string(100'000, 'a')}});
     appender.push(std::move(request));
     full = partition->open_indexes().front();
   }

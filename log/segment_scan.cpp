@@ -6,10 +6,6 @@ namespace weir::log {
 namespace {
 constexpr std::size_t kWindow = 4U << 20U;
 
-bool is_sound_batch(Bytes payload) {
-  const auto batch = protocol::RecordBatchView::parse(payload);
-  return batch && batch->size() == payload.size() && batch->crc_ok();
-}
 }  // namespace
 
 Result<bool> SegmentScan::load(std::size_t size) {
@@ -42,7 +38,7 @@ Result<SegmentScan::Step> SegmentScan::next() {
     const auto step = scanner.next();
     if (step == EntryScanner::Step::entry) {
       entry_ = scanner.entry();
-      if (entry_.header.kind == EntryKind::batch && !is_sound_batch(entry_.payload)) {
+      if (entry_.header.kind == EntryKind::batch && !protocol::RecordBatchView::parse_whole(entry_.payload)) {
         return Step::bad;
       }
       if (entry_.header.kind == EntryKind::atomic_group) {

@@ -30,4 +30,8 @@ inline std::vector<std::byte> make_batch(const TestBatch& facts) {
   return builder.build().value();
 }
 
+inline protocol::ValidBatch make_valid_batch(const TestBatch& facts) {
+  return protocol::check_replica_batch(SharedBytes::adopt(make_batch(facts))).value();
+}
+
 }  // namespace weir::log

@@ -100,12 +100,12 @@ class TestLog {
   }
 
   Append request(std::shared_ptr<Partition> partition, const TestBatch& batch, Acks acks, Reply reply) {
-    auto bytes = make_batch(batch);
-    const auto facts = protocol::RecordBatchView::parse(bytes)->facts();
+    return request(std::move(partition), make_valid_batch(batch), acks, std::move(reply));
+  }
+  Append request(std::shared_ptr<Partition> partition, protocol::ValidBatch batch, Acks acks, Reply reply) {
     Append append;
     append.partition = std::move(partition);
-    append.batch = SharedBytes::adopt(std::move(bytes));
-    append.facts = facts;
+    append.batch = std::move(batch);
     append.acks = acks;
     append.reply_on = acks == Acks::none ? nullptr : runtime->io.front();
     append.done = [reply](const AppendOutcome& outcome) { *reply = outcome; };

@@ -187,36 +187,38 @@ Result<std::vector<std::byte>> rebuild(const RecordBatchView& batch, Codec codec
   return builder.build();
 }
 
-BatchVerdict accept(const RecordBatchView& batch, const BatchRules& rules, const BatchContext& context,
-                    const Walk& walk) {
+// Empty: the batch is stored as it came.
+using Rewritten = std::vector<std::byte>;
+
+std::variant<Rewritten, BatchRefusal> rewrite(const RecordBatchView& batch, const BatchRules& rules,
+                                              const BatchContext& context, const Walk& walk) {
   const auto target = batch.is_control() && !batch.is_compressed() ? Codec::none : rules.codec.value_or(*batch.codec());
   const auto max_timestamp =
       rules.timestamp_type == TimestampType::log_append_time ? context.now_ms : walk.max_timestamp;
-  ValidBatch valid{.unchanged = batch.bytes()};
+  Rewritten rewritten;
   if (target != *batch.codec() || !walk.offsets_consecutive) {
     auto rebuilt = rebuild(batch, target, rules, walk);
     if (!rebuilt) {
       return refuse(ErrorCode::unknown_server_error, kInLog, "batch cannot be rebuilt in the topic's codec");
     }
-    valid.rewritten = std::move(*rebuilt);
-    if (std::ssize(valid.rewritten) > rules.max_message_bytes) {
+    rewritten = std::move(*rebuilt);
+    if (std::ssize(rewritten) > rules.max_message_bytes) {
       return refuse(ErrorCode::message_too_large, kBeforeLog, "recompressed batch is over max.message.bytes");
     }
   } else if (batch.timestamp_type() != rules.timestamp_type || batch.max_timestamp() != max_timestamp) {
-    valid.rewritten.assign(batch.bytes().begin(), batch.bytes().end());
+    rewritten.assign(batch.bytes().begin(), batch.bytes().end());
   }
-  if (valid.is_rewritten()) {
-    set_max_timestamp(valid.rewritten, rules.timestamp_type, max_timestamp);
+  if (!rewritten.empty()) {
+    set_max_timestamp(rewritten, rules.timestamp_type, max_timestamp);
   }
-  valid.facts = RecordBatchView::parse(valid.bytes())->facts();
-  return valid;
+  return rewritten;
 }
 
 }  // namespace
 
-BatchVerdict validate_batch(Bytes records, const BatchRules& rules, const BatchContext& context) {
+BatchVerdict validate_batch(const SharedBytes& records, const BatchRules& rules, const BatchContext& context) {
   Bytes bytes;
-  if (auto refusal = refuse_frame(records, context.produce_version, bytes)) {
+  if (auto refusal = refuse_frame(records.view(), context.produce_version, bytes)) {
     return std::move(*refusal);
   }
   if (auto refusal = check_header(bytes, rules, context)) {
@@ -238,7 +240,12 @@ BatchVerdict validate_batch(Bytes records, const BatchRules& rules, const BatchC
   if (walk.error_count > 0) {
     return refuse_records(std::move(walk));
   }
-  return accept(batch, rules, context, walk);
+  auto rewritten = rewrite(batch, rules, context, walk);
+  if (auto* refusal = std::get_if<BatchRefusal>(&rewritten)) {
+    return std::move(*refusal);
+  }
+  auto& own = std::get<Rewritten>(rewritten);
+  return ValidBatch{own.empty() ? SharedBytes{bytes, records.owner()} : SharedBytes::adopt(std::move(own))};
 }
 
 }  // namespace weir::protocol

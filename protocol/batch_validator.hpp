@@ -7,13 +7,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/compression.hpp"
 #include "protocol/errors.hpp"
 #include "protocol/record_batch.hpp"
+#include "protocol/valid_batch.hpp"
 
 namespace weir::protocol {
 
@@ -40,9 +40,6 @@ struct BatchContext {
   std::size_t expansion_budget = SIZE_MAX;
 };
 
-// No batch may expand to more, whatever the budget: a bomb that Kafka would walk to its end.
-inline constexpr std::size_t kExpansionMax = (std::size_t{1} << 31U) - 1;
-
 struct RecordError {
   std::int32_t batch_index = 0;  // of the record in its batch
   std::string message;
@@ -62,20 +59,9 @@ struct BatchRefusal {
   std::vector<RecordError> record_errors;
 };
 
-struct ValidBatch {
-  BatchFacts facts;                  // of bytes()
-  Bytes unchanged;                   // borrows the input: valid as long as that is
-  std::vector<std::byte> rewritten;  // not empty when something was repaired, stamped or recompressed
-
-  [[nodiscard]] bool is_rewritten() const { return !rewritten.empty(); }
-  [[nodiscard]] Bytes bytes() const { return is_rewritten() ? Bytes{rewritten} : unchanged; }
-};
-
-struct BatchOverBudget {};  // ask again where time is no matter, without a budget
-
-using BatchVerdict = std::variant<ValidBatch, BatchRefusal, BatchOverBudget>;
-
-// `records` is the records field of one partition of a Produce request; null counts as empty.
-BatchVerdict validate_batch(Bytes records, const BatchRules& rules, const BatchContext& context);
+// `records` is the records field of one partition of a Produce request; null counts as empty. A ValidBatch shares them
+// without what lies behind the batch (Kafka cuts that off likewise), or has bytes of its own when something was
+// repaired, stamped or recompressed.
+BatchVerdict validate_batch(const SharedBytes& records, const BatchRules& rules, const BatchContext& context);
 
 }  // namespace weir::protocol

@@ -28,7 +28,7 @@ std::vector<std::byte> batch_of(std::int64_t records, std::size_t value_size, Co
 void judge(benchmark::State& state, Codec codec, const BatchRules& rules = {}) {
   const auto batch = batch_of(state.range(0), static_cast<std::size_t>(state.range(1)), codec);
   for (auto _ : state) {
-    const auto verdict = validate_batch(batch, rules, {.now_ms = kNow});
+    const auto verdict = validate_batch({batch, nullptr}, rules, {.now_ms = kNow});
     if (!std::holds_alternative<ValidBatch>(verdict)) {
       state.SkipWithError("refused");
     }

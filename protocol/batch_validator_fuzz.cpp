@@ -1,5 +1,5 @@
 // Any bytes as a produce request's records under rules drawn from the first bytes: what is accepted has a right
-// checksum, as many readable records as it says, and is accepted again unchanged.
+// checksum, as many readable records as it says, nothing behind it, and is accepted again unchanged.
 #include "protocol/batch_validator.hpp"
 #include "protocol/record.hpp"
 
@@ -15,7 +15,7 @@ void require(bool condition) {
 }
 
 void check(Bytes input, const BatchRules& rules, const BatchContext& context) {
-  const auto verdict = validate_batch(input, rules, context);
+  const auto verdict = validate_batch({input, nullptr}, rules, context);
   if (const auto* refusal = std::get_if<BatchRefusal>(&verdict)) {
     require(refusal->record_errors.size() <= kRecordErrorsMax);
     return;
@@ -24,17 +24,21 @@ void check(Bytes input, const BatchRules& rules, const BatchContext& context) {
   if (valid == nullptr) {
     return;
   }
-  const auto batch = *RecordBatchView::parse(valid->bytes());
-  require(batch.crc_ok() && batch.facts() == valid->facts);
-  require(batch.size() == valid->bytes().size() && std::ssize(valid->bytes()) <= rules.max_message_bytes);
+  const auto whole = RecordBatchView::parse_whole(valid->view());  // what a start, a scrub and a fetch ask of it
+  require(whole.has_value());
+  const auto& batch = *whole;
+  require(batch.facts() == valid->facts() && std::ssize(valid->view()) <= rules.max_message_bytes);
   std::int32_t index = 0;
   const auto read = for_each_record(batch, kExpansionMax, [&](const RecordView& record, const RecordReader&) {
     require(record.offset_delta == index++);
   });
-  require(read && index == valid->facts.record_count);
-  if (rules.timestamp_type == TimestampType::create_time) {
-    const auto again = validate_batch(valid->bytes(), rules, context);
-    require(std::get_if<ValidBatch>(&again) != nullptr && !std::get_if<ValidBatch>(&again)->is_rewritten());
+  require(read && index == valid->facts().record_count);
+  // Where the client has set the LogAppendTime bit the times in the records were not judged, as with Kafka.
+  const bool is_stamped = RecordBatchView::parse(input)->timestamp_type() == TimestampType::log_append_time;
+  if (rules.timestamp_type == TimestampType::create_time && !is_stamped) {
+    const auto again = validate_batch({valid->view(), nullptr}, rules, context);
+    const auto* same = std::get_if<ValidBatch>(&again);
+    require(same != nullptr && same->view().data() == valid->view().data());
   }
 }
 

@@ -11,8 +11,12 @@
 #include "base/compression.hpp"
 #include "base/result.hpp"
 #include "protocol/record_batch.hpp"
+#include "protocol/valid_batch.hpp"
 
 namespace weir::protocol {
+
+// No batch may expand to more: a bomb that Kafka would walk to its end. What produce accepts every reader must take.
+inline constexpr std::size_t kExpansionMax = (std::size_t{1} << 31U) - 1;
 
 struct HeaderView {
   std::string_view key;
@@ -140,6 +144,8 @@ class RecordBatchBuilder {
   // The batch; the builder is empty afterwards. At least one record. invalid_argument: no such level; too_large: over
   // 2 GiB.
   Result<std::vector<std::byte>> build();
+  // The same for the log: what was built here needs no other validation.
+  Result<ValidBatch> build_valid();
 
  private:
   BatchOptions options_;

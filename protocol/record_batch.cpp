@@ -27,6 +27,16 @@ Result<RecordBatchView> RecordBatchView::parse(Bytes bytes) {
   return RecordBatchView{bytes.first(total)};  // from here on no accessor can fail
 }
 
+Result<RecordBatchView> RecordBatchView::parse_whole(Bytes bytes) {
+  WEIR_TRY(const auto batch, parse(bytes));
+  const auto delta = batch.last_offset_delta();
+  if (batch.size() != bytes.size() || delta < 0 || batch.base_offset() < 0 ||
+      batch.base_offset() >= INT64_MAX - delta || !batch.crc_ok()) {
+    return Error{Errc::corrupt, batch.base_offset()};
+  }
+  return batch;
+}
+
 std::optional<Codec> RecordBatchView::codec() const {
   const auto number = attributes() & kCodecMask;
   if (number > kCodecMax) {

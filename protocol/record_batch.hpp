@@ -87,6 +87,10 @@ class RecordBatchView {
   // records. unsupported (detail: the magic) for the old formats 0 and 1; truncated when the batch is not all there;
   // corrupt for any other magic or a length below the header's.
   static Result<RecordBatchView> parse(Bytes bytes);
+  // What a log may hold as one batch: a frame that fills `bytes` to the last one, a right checksum, offsets that do not
+  // run backwards. Whoever reads a log (start, scrub, verify, fetch, replica) asks this and nothing else of a batch,
+  // and whatever produce accepts passes. The errors of parse(); corrupt otherwise.
+  static Result<RecordBatchView> parse_whole(Bytes bytes);
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }

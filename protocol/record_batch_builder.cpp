@@ -73,6 +73,11 @@ Result<std::vector<std::byte>> RecordBatchBuilder::build() {
   return wrap_records(header, packed);
 }
 
+Result<ValidBatch> RecordBatchBuilder::build_valid() {
+  WEIR_TRY(auto bytes, build());
+  return ValidBatch{SharedBytes::adopt(std::move(bytes))};
+}
+
 Result<std::vector<std::byte>> wrap_records(const BatchFacts& header, Bytes payload) {
   const auto total = kBatchHeaderSize + payload.size();
   if (total - kLengthEnd > INT32_MAX) {

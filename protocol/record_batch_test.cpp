@@ -78,6 +78,36 @@ TEST(RecordBatch, EveryPrefixIsTruncatedAndTheWholeIsNot) {
   EXPECT_EQ(RecordBatchView::parse(more)->size(), bytes.size()) << "what follows is not part of it";
 }
 
+TEST(RecordBatch, AWholeOneFillsItsBytesAndItsOffsetsDoNotRunBackwards) {
+  RecordBatchBuilder builder;
+  builder.append({.value = as_bytes(std::string_view{"v"})});
+  builder.append({.value = as_bytes(std::string_view{"w"})});
+  const auto bytes = *builder.build();
+  EXPECT_TRUE(RecordBatchView::parse_whole(bytes));
+  auto longer = bytes;
+  longer.push_back(std::byte{0});
+  EXPECT_EQ(RecordBatchView::parse_whole(longer).error().code, Errc::corrupt);
+  EXPECT_EQ(RecordBatchView::parse_whole(Bytes{bytes}.first(bytes.size() - 1)).error().code, Errc::truncated);
+  for (std::size_t at = kCrcAt; at < bytes.size(); ++at) {
+    auto flipped = bytes;
+    flipped[at] ^= std::byte{1};
+    EXPECT_FALSE(RecordBatchView::parse_whole(flipped)) << at;
+  }
+  const auto with_offsets = [&](std::int64_t base, std::int32_t last_delta) {
+    auto changed = bytes;
+    store_be(changed, kBaseOffsetAt, base);
+    store_be(changed, kLastOffsetDeltaAt, last_delta);
+    renew_crc(changed);
+    return RecordBatchView::parse_whole(changed).has_value();
+  };
+  EXPECT_TRUE(with_offsets(0, 0));
+  EXPECT_TRUE(with_offsets(7, INT32_MAX)) << "compaction leaves gaps";
+  EXPECT_FALSE(with_offsets(0, -1));
+  EXPECT_FALSE(with_offsets(-1, 1));
+  EXPECT_TRUE(with_offsets(INT64_MAX - 2, 1));
+  EXPECT_FALSE(with_offsets(INT64_MAX - 1, 1)) << "no offset would be left for the next one";
+}
+
 TEST(RecordBatch, OldAndUnknownMagicAndBadLengthsAreToldApart) {
   auto bytes = batch_of(1);
   for (const std::int8_t magic : {std::int8_t{0}, std::int8_t{1}}) {

@@ -204,7 +204,7 @@ class Production : public std::enable_shared_from_this<Production> {
       return true;
     }
     auto& batch = std::get<protocol::ValidBatch>(verdict);
-    if (const auto code = refuse_transactional(batch.facts)) {
+    if (const auto code = refuse_transactional(batch.facts())) {
       answer = refused(answer.index, *code);
       return true;
     }
@@ -217,7 +217,7 @@ class Production : public std::enable_shared_from_this<Production> {
     try {
       const MayRunOutOfMemory here;
       return protocol::validate_batch(
-          work.records.view(), work.settings->batches,
+          work.records, work.settings->batches,
           {.produce_version = context_.api_version, .now_ms = now_ms_, .expansion_budget = expansion_budget});
     } catch (const std::bad_alloc&) {
       WEIR_LOG(error, "out of memory for a batch of {} bytes: it is refused", work.records.size());
@@ -226,19 +226,18 @@ class Production : public std::enable_shared_from_this<Production> {
   }
 
   void add_append(Work& work, protocol::ValidBatch batch) {
-    const bool stamped = batch.facts.timestamp_type() == protocol::TimestampType::log_append_time;
-    const auto append_time_ms = stamped ? batch.facts.max_timestamp : -1;
-    appends_.push_back(
-        {.partition = std::move(work.partition),
-         .batch = batch.is_rewritten() ? SharedBytes::adopt(std::move(batch.rewritten)) : std::move(work.records),
-         .facts = batch.facts,
-         .acks = request_.acks == -1 ? log::Acks::all : log::Acks::leader,
-         .reply_on = &context_.loop,
-         .done = [self = shared_from_this(), topic_at = work.topic_at, entry = work.entry,
-                  append_time_ms](const log::AppendOutcome& outcome) {
-           self->fill(self->answer_of(topic_at, entry), outcome, append_time_ms);
-           self->answered();
-         }});
+    const auto& facts = batch.facts();
+    const bool stamped = facts.timestamp_type() == protocol::TimestampType::log_append_time;
+    const auto append_time_ms = stamped ? facts.max_timestamp : -1;
+    appends_.push_back({.partition = std::move(work.partition),
+                        .batch = std::move(batch),
+                        .acks = request_.acks == -1 ? log::Acks::all : log::Acks::leader,
+                        .reply_on = &context_.loop,
+                        .done = [self = shared_from_this(), topic_at = work.topic_at, entry = work.entry,
+                                 append_time_ms](const log::AppendOutcome& outcome) {
+                          self->fill(self->answer_of(topic_at, entry), outcome, append_time_ms);
+                          self->answered();
+                        }});
   }
 
   PartitionAnswer& answer_of(std::size_t topic_at, std::size_t entry) {
@@ -248,8 +247,9 @@ class Production : public std::enable_shared_from_this<Production> {
   void submit() {
     unanswered_ += appends_.size();
     for (const auto& append : appends_) {
-      services_.metrics.produce_bytes.add(append.facts.size_bytes);
-      services_.metrics.produce_records.add(static_cast<std::uint64_t>(append.facts.record_count));
+      const auto& facts = append.batch.facts();
+      services_.metrics.produce_bytes.add(facts.size_bytes);
+      services_.metrics.produce_records.add(static_cast<std::uint64_t>(facts.record_count));
     }
     services_.appends.append(context_.loop, appends_);
     appends_.clear();

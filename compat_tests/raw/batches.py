@@ -146,7 +146,7 @@ def from_spec(spec: dict) -> bytes:
     size        bytes of each value          null_keys   indexes of records without key     headers  [[name, text or null]]
     form        a key of FORMS               pid, epoch, seq   the producer's               base_ts, max_ts, step  times
     attrs       further attribute bits       tail        hex behind the records             cut      bytes missing at the end
-    null_values indexes of tombstones        deltas      the records' offset deltas
+    null_values indexes of tombstones        deltas      the records' offset deltas         behind   hex behind the batch
     and base_offset, leader_epoch, count, last_delta, crc, length, magic as batch() has them.
     """
     n, base_time = spec.get("n", 1), spec.get("base_ts", NOW)
@@ -163,7 +163,8 @@ def from_spec(spec: dict) -> bytes:
         payload, spec.get("count", n), spec.get("last_delta", n - 1), codec | spec.get("attrs", 0), spec.get("crc"),
         spec.get("length"), spec.get("magic", 2), spec.get("base_offset", 0), spec.get("leader_epoch", -1), base_time,
         spec.get("max_ts", base_time + (n - 1) * spec.get("step", 0)), (spec.get("pid", -1), spec.get("epoch", -1), spec.get("seq", -1)))
-    return whole[:len(whole) - spec["cut"]] if spec.get("cut") else whole
+    whole = whole[:len(whole) - spec["cut"]] if spec.get("cut") else whole
+    return whole + bytes.fromhex(spec.get("behind", ""))
 
 
 # ---------------------------------------------------------------------------------------------------------- reading

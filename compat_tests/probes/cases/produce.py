@@ -1,6 +1,6 @@
 """Produce: batches of each codec, lying ones, and the settings of a topic that decide what is taken."""
 
-from raw.batches import FORMS, GOOD_FORMS, NOW
+from raw.batches import FORMS, GOOD_FORMS, NOW, from_spec
 from raw.story import create, fetch, produce, step, topic
 
 NIL = "00000000000000000000000000000001"
@@ -40,8 +40,37 @@ def _forms() -> list:
     return steps
 
 
+FUTURE = 7_258_118_400_000  # the year 2200
+
+
+def _bytes_behind() -> list:
+    """A field that holds one batch and then bytes that are none: what is stored of it, and served?"""
+    zeros = "00" * 7
+    second = from_spec({"n": 2}).hex()
+    steps = [("make", create("@t")), ("sound", produce("@t", {"n": 2})), ("seven zero bytes behind", produce("@t", {"n": 2, "behind": zeros})),
+             ("sound again", produce("@t", {"n": 2})), ("read", fetch("@t"))]
+    steps += [(f"{form}, zeros behind", produce("@t", {"n": 2, "form": form, "behind": zeros})) for form in GOOD_FORMS]
+    for size in (1, 11, 12, 16, 17, 40, len(second) // 2 - 1):
+        steps.append((f"{size} bytes of a second batch behind", produce("@t", {"n": 2, "behind": second[:2 * size]})))
+    steps += [("a length that cannot be behind", produce("@t", {"n": 2, "behind": "00" * 12})), ("all", fetch("@t")),
+              ("make stamped", create("@stamped", configs={"message.timestamp.type": "LogAppendTime"})),
+              ("stamped, zeros behind", produce("@stamped", {"n": 2, "behind": zeros})), ("stamped read", fetch("@stamped")),
+              ("make packed", create("@packed", configs={"compression.type": "gzip"})),
+              ("packed anew, zeros behind", produce("@packed", {"n": 2, "behind": zeros})), ("packed read", fetch("@packed"))]
+    return steps
+
+
+def _stamped_by_the_client() -> list:
+    """The LogAppendTime bit, which is the broker's: then the times of the records are not looked at, but the batch's is."""
+    steps = [("make", create("@t"))]
+    for form in ("none", "gzip"):
+        for stamp in (-(1 << 62), -5, -1, 0, NOW, FUTURE):
+            steps.append((f"{form}, stamp {stamp}, base in the future", produce("@t", {"n": 2, "form": form, "attrs": 8, "base_ts": FUTURE, "max_ts": stamp})))
+    return [*steps, ("all", fetch("@t"))]
+
+
 def _settings() -> list:
-    future = 7_258_118_400_000  # the year 2200
+    future = FUTURE
     many = {"n": 4, "null_keys": [0, 1, 2, 3]}
     return [
         ("make small", create("@small", configs={"max.message.bytes": "200"})),
@@ -113,4 +142,6 @@ def cases() -> dict:
             ("one 0", fetch("@one")), ("one 1", fetch("@one", partition=1)), ("two 1", fetch("@two", partition=1)),
         ],
         "produce_with_settings": _settings(),
+        "produce_with_bytes_behind_the_batch": _bytes_behind(),
+        "produce_stamped_by_the_client": _stamped_by_the_client(),
     }
