@@ -1,6 +1,10 @@
 #include "log/segment_files.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+
+#include "log/unknown_files.hpp"
 
 namespace weir::log {
 namespace {
@@ -37,6 +41,10 @@ Result<void> SegmentFiles::open() {
   }
   WEIR_TRY(const auto names, disk_.list(pool_folder()));
   for (const auto& name : names) {
+    if (!segment_of_file_name(name) || !is_file_of_ours(disk_, pool_folder(), name)) {
+      unknown_in_pool_.push_back(name);
+      continue;
+    }
     const auto path = pool_folder() + "/" + name;
     WEIR_TRY(const auto file, disk_.open(path, {.read_only = true}));
     WEIR_TRY(const auto size, file->size());
@@ -65,6 +73,12 @@ Result<bool> SegmentFiles::has_direct_writes() {
     return written.error();
   }
   return true;
+}
+
+bool SegmentFiles::is_taken(SegmentId id) const {
+  return std::ranges::any_of(std::array{segment_file_name(id), index_file_name(id)}, [&](const auto& name) {
+    return disk_.exists(folder() + "/" + name) && !is_file_of_ours(disk_, folder(), name);
+  });
 }
 
 Result<std::shared_ptr<Segment>> SegmentFiles::make(SegmentId id, SegmentSeed seed) {
@@ -132,8 +146,9 @@ void SegmentFiles::retire(const std::string& path, const std::string& index_path
     const auto file = disk_.open(path, {.read_only = true});
     const auto size = file ? (*file)->size() : Result<std::int64_t>{0};
     const std::scoped_lock lock(mutex_);
-    if (size && *size == file_bytes_ && pool_.size() < kPoolMax &&
-        disk_.rename(path, pool_folder() + "/" + name_of(path))) {
+    const auto in_pool = pool_folder() + "/" + name_of(path);
+    if (size && *size == file_bytes_ && pool_.size() < kPoolMax && !disk_.exists(in_pool) &&
+        disk_.rename(path, in_pool)) {
       pool_.push_back(name_of(path));
       return;
     }

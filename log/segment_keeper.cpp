@@ -40,6 +40,7 @@ Result<void> SegmentKeeper::open_manifest() {
   }
   const auto& why = opened.error();
   if (why.code != Errc::corrupt && why.code != Errc::truncated && why.code != Errc::too_large) {
+    WEIR_LOG(error, "commitlog: the start ends at {}: {}", path, to_string(why));
     return why;
   }
   WEIR_TRY_VOID(disk_.rename(path, path + ".damaged"));
@@ -113,6 +114,9 @@ void SegmentKeeper::note_failure(const Error& error) {
 }
 
 Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {
+  while (files_->is_taken(next_id_)) {
+    ++next_id_;
+  }
   const auto id = next_id_;
   ++next_id_;
   return files_->make(id, SegmentSeed::make(random_));
