@@ -14,6 +14,7 @@ constexpr std::int64_t kFirstSection = 64;  // behind the header
 
 TEST(DamagedIndexSim, AFetchHearsAStorageErrorAtMostOnceAndThenEverything) {
   int met = 0;
+  int told = 0;
   for (std::int64_t step = 0; step < 12; ++step) {
     SCOPED_TRACE("step " + std::to_string(step));
     World world{77};
@@ -47,12 +48,13 @@ TEST(DamagedIndexSim, AFetchHearsAStorageErrorAtMostOnceAndThenEverything) {
       EXPECT_EQ(oracle.judge(partition, *records, false), "");
     }
     const auto said = lines.lines();
-    EXPECT_EQ(
-        std::ranges::count_if(said, [&](const auto& line) { return line.find("made again") != std::string::npos; }),
-        std::ranges::count_if(said, [&](const auto& line) { return line.find(file) != std::string::npos; }))
-        << "whatever is made again is told";
+    const bool is_told = std::ranges::any_of(said, [&](const auto& line) {
+      return line.find("made again") != std::string::npos && line.find(file) != std::string::npos;
+    });
+    told += is_told ? 1 : 0;
   }
   EXPECT_GE(met, 1) << "no damage was met by a fetch";
+  EXPECT_GE(told, met) << "whatever is made again is told";
 }
 
 }  // namespace

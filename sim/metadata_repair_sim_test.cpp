@@ -97,6 +97,7 @@ class MetadataRepairSim : public testing::TestWithParam<bool> {
     OffsetFetchRequest request;
     auto& asked = request.groups.emplace_back();
     asked.group_id = group_name(number);
+    asked.topics.reset();  // all of them
     const auto answer = call<OffsetFetchRequest, OffsetFetchResponse>(world, request);
     const auto& group = answer.groups.at(0);
     if (group.error_code != 0) {
