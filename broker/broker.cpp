@@ -10,6 +10,19 @@ namespace weir::broker {
 namespace {
 constexpr Millis kSpaceCheckMs = 1'000;
 constexpr Millis kZeroAheadMs = 1'000;
+
+// The line before, from the log itself, names the file.
+std::string why_log_stays_closed(const std::string& folder, const Error& error) {
+  const auto what = "the log in " + folder + " cannot be opened: " + to_string(error) + "; ";
+  switch (error.code) {
+    case Errc::unsupported: return what + "a newer version of Weir wrote it: start that version";
+    case Errc::disk_full: return what + "make room on its volume (bytes, or files: `df -i`) and start again";
+    case Errc::disk_failed:
+      return what + "once the disk can be read and written by this user, start again; `weir log verify " + folder +
+             "` names what is damaged";
+    default: return what + "`weir log verify " + folder + "` names what is damaged";
+  }
+}
 }  // namespace
 
 Broker::Broker(Config config, std::string data_folder, Runtime& runtime)
@@ -94,7 +107,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .raise_epochs = [this](std::span<log::KnownPartition* const> partitions) { return raise_epochs(partitions); }};
   auto opened = log::CommitLog::open(std::move(options), runtime_, known, waiters_);
   if (!opened) {
-    why = "the log in " + data_folder_ + " cannot be opened: " + to_string(opened.error());
+    why = why_log_stays_closed(data_folder_, opened.error());
     return false;
   }
   log_ = std::move(*opened);

@@ -32,4 +32,10 @@ constexpr protocol::ErrorCode to_wire(Errc code) {
   return ErrorCode::unknown_server_error;
 }
 
+// Of a failed read. `corrupt` is an index file that is damaged and being made again from its segment: after a storage
+// error every client comes again by itself, while librdkafka hands a corrupt message to the application.
+constexpr protocol::ErrorCode read_error(Errc code) {
+  return code == Errc::corrupt ? protocol::ErrorCode::kafka_storage_error : to_wire(code);
+}
+
 }  // namespace weir::broker

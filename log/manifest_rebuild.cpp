@@ -1,5 +1,7 @@
 #include "log/manifest_rebuild.hpp"
 
+#include <cerrno>
+
 #include "log/index_file.hpp"
 
 namespace weir::log {
@@ -14,7 +16,11 @@ struct Found {
 
 // nullopt: no segment's file.
 Result<std::optional<Found>> look_at(Disk& disk, SegmentFiles& files, SegmentId id) {
-  WEIR_TRY(const auto file, files.open_to_read(id));
+  const auto opened = files.open_to_read(id);
+  if (!opened && opened.error().code == Errc::disk_failed && opened.error().detail == EISDIR) {
+    return std::optional<Found>{};  // a folder that somebody gave such a name
+  }
+  WEIR_TRY(const auto file, opened);
   const auto header = read_segment_header(*file);
   if (!header && header.error().code != Errc::truncated && header.error().code != Errc::corrupt) {
     return header.error();

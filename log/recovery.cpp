@@ -1,10 +1,9 @@
 #include "log/recovery.hpp"
 
-#include <set>
-
 #include "base/logging.hpp"
 #include "log/device_file.hpp"
 #include "log/index_rebuild.hpp"
+#include "log/unknown_files.hpp"
 
 namespace weir::log {
 namespace {
@@ -22,6 +21,15 @@ class Recovery {
       : disk_(disk), keeper_(keeper), options_(options), now_(now), replay_(now) {}
 
   Result<Recovered> run() {
+    auto recovered = read_all();
+    if (!recovered && !looked_at_.empty()) {
+      WEIR_LOG(error, "commitlog: the start ends at {}: {}", looked_at_, to_string(recovered.error()));
+    }
+    return recovered;
+  }
+
+ private:
+  Result<Recovered> read_all() {
     is_clean_ = options_.clean_end && *options_.clean_end == keeper_.manifest().clean_point && !is_cache_doubtful() &&
                 !keeper_.manifest().refuses_writes();
     if (options_.clean_end && !is_clean_) {
@@ -41,6 +49,7 @@ class Recovery {
     }
     WEIR_TRY_VOID(take_state_of_last_sealed());
     WEIR_TRY_VOID(take_unsealed(unsealed));
+    looked_at_.clear();
     out_.machine_restarted =
         !is_clean_ && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
     out_.next_local = replay_.next_local();
@@ -51,7 +60,7 @@ class Recovery {
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));
-      WEIR_TRY_VOID(remove_unknown_files());  // of segments that were just dropped, before anybody could take them back
+      WEIR_TRY_VOID(remove_dropped_segments());
     }
     WEIR_TRY_VOID(trim());
     out_.tail = aligned_up(out_.tail);
@@ -61,7 +70,6 @@ class Recovery {
     return std::move(out_);
   }
 
- private:
   struct Opened {
     std::shared_ptr<Segment> segment;
     std::shared_ptr<File> device;  // after an I/O error: where the scan reads
@@ -80,26 +88,33 @@ class Recovery {
     return !boot_id.is_zero() && boot_id == options_.boot_id && !is_cache_doubtful();
   }
 
-  // Prepared files that were never named, outputs of a death before an edit, files whose removal was cut short.
+  // Names what stays; one line a start.
   Result<void> remove_unknown_files() {
-    std::set<std::string> known;
-    for (const auto& [id, facts] : keeper_.manifest().segments) {
-      known.insert(segment_file_name(id));
-      known.insert(index_file_name(id));
-    }
     const auto folder = keeper_.files().folder();
-    WEIR_TRY(const auto names, disk_.list(folder));
-    for (const auto& name : names) {
-      if (!known.contains(name)) {
-        WEIR_TRY_VOID(disk_.remove(folder + "/" + name));
-      }
+    WEIR_TRY(const auto left, remove_leftovers(disk_, folder, keeper_.manifest()));
+    const auto in_pool = keeper_.files().unknown_in_pool();
+    if (!left.empty() || !in_pool.empty()) {
+      const auto of_log = list_files(folder, left);
+      WEIR_LOG(warn, "commitlog: files that are not of this log are left alone: {}{}{}", of_log,
+               left.empty() || in_pool.empty() ? "" : "; ", list_files(keeper_.files().pool_folder(), in_pool));
     }
     return {};
+  }
+
+  Result<void> remove_dropped_segments() {
+    std::vector<SegmentId> dropped;
+    for (const auto& edit : edits_) {
+      if (const auto* removed = std::get_if<RemoveSegment>(&edit)) {
+        dropped.push_back(removed->id);
+      }
+    }
+    return remove_dropped(disk_, keeper_.files().folder(), dropped);
   }
 
   // not_found, truncated or corrupt: no such segment can be read.
   Result<Opened> open_segment(const SegmentFacts& facts) {
     const auto id = facts.id;
+    looked_at_ = keeper_.files().path_of(id);
     WEIR_TRY(auto file, keeper_.files().open_to_read(id));
     auto header = read_segment_header(*file);
     if (!header && header.error().code == Errc::corrupt && facts.seed.value != 0) {
@@ -177,6 +192,10 @@ class Recovery {
       if (is_of_the_disk(index.error())) {
         return index.error();
       }
+      if (facts.has_index) {  // without: a full disk has put it off
+        WEIR_LOG(error, "commitlog: {} is {}: made again from its segment", segment->index_path(),
+                 disk_.exists(segment->index_path()) ? "damaged" : "missing");
+      }
       const auto* before = out_.members.empty() ? nullptr : out_.members.back().index.get();
       index = make_index_again(segment, std::min(facts.valid_end, opened->size), before);
       if (!index) {
@@ -206,6 +225,7 @@ class Recovery {
       return taken;
     }
     // Its directory was sound, a state in it is not: the segment itself has all of it.
+    WEIR_LOG(error, "commitlog: {} is damaged: made again from its segment", last.segment->index_path());
     replay_.forget_all();
     const auto count = out_.members.size();
     const auto* before = count > 1 ? out_.members[count - 2].index.get() : nullptr;
@@ -451,6 +471,7 @@ class Recovery {
   std::vector<ManifestEdit> edits_;
   bool is_clean_ = false;           // the last stop and the manifest tell the same end
   bool holds_state_alone_ = false;  // the segment scanned last: its state, groups and pads
+  std::string looked_at_;           // the segment's file
   std::int64_t sound_end_ = 0;      // of the last entry that knows_synced() saw
   std::optional<Uuid> last_boot_;   // in which the newest segment that can be read was begun
 };

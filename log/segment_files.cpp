@@ -1,6 +1,10 @@
 #include "log/segment_files.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+
+#include "log/unknown_files.hpp"
 
 namespace weir::log {
 namespace {
@@ -37,6 +41,10 @@ Result<void> SegmentFiles::open() {
   }
   WEIR_TRY(const auto names, disk_.list(pool_folder()));
   for (const auto& name : names) {
+    if (!segment_of_file_name(name) || !is_file_of_ours(disk_, pool_folder(), name)) {
+      unknown_in_pool_.push_back(name);
+      continue;
+    }
     const auto path = pool_folder() + "/" + name;
     WEIR_TRY(const auto file, disk_.open(path, {.read_only = true}));
     WEIR_TRY(const auto size, file->size());
@@ -67,22 +75,38 @@ Result<bool> SegmentFiles::has_direct_writes() {
   return true;
 }
 
+bool SegmentFiles::is_taken(SegmentId id) const {
+  return std::ranges::any_of(std::array{segment_file_name(id), index_file_name(id)}, [&](const auto& name) {
+    return disk_.exists(folder() + "/" + name) && !is_file_of_ours(disk_, folder(), name);
+  });
+}
+
 Result<std::shared_ptr<Segment>> SegmentFiles::make(SegmentId id, SegmentSeed seed) {
+  auto made = io_ == IoMode::buffered ? make_growing(id, seed) : make_whole(id, seed);
+  if (!made) {
+    static_cast<void>(disk_.remove(path_of(id)));  // whoever tries again begins anew
+  }
+  return made;
+}
+
+// A file of this number can only be left from a start that died before it named it in the manifest.
+Result<void> SegmentFiles::remove_leftover(const std::string& path) {
+  return disk_.exists(path) ? disk_.remove(path) : Result<void>{};
+}
+
+Result<std::shared_ptr<Segment>> SegmentFiles::make_growing(SegmentId id, SegmentSeed seed) {
   const auto path = path_of(id);
-  // A file of this number can only be left from a start that died before it named it in the manifest.
-  if (disk_.exists(path)) {
-    WEIR_TRY_VOID(disk_.remove(path));
-  }
-  if (io_ == IoMode::buffered) {
-    WEIR_TRY(auto file, disk_.open(path, {.create = true, .exclusive = true}));
-    WEIR_TRY_VOID(disk_.sync_directory(folder()));
-    return std::make_shared<Segment>(id, seed, std::move(file), path, index_path_of(id));
-  }
+  WEIR_TRY_VOID(remove_leftover(path));
+  WEIR_TRY(auto file, disk_.open(path, {.create = true, .exclusive = true}));
+  WEIR_TRY_VOID(disk_.sync_directory(folder()));
+  return std::make_shared<Segment>(id, seed, std::move(file), path, index_path_of(id));
+}
+
+Result<std::shared_ptr<Segment>> SegmentFiles::make_whole(SegmentId id, SegmentSeed seed) {
+  const auto path = path_of(id);
+  WEIR_TRY_VOID(remove_leftover(path));
   if (!take_from_pool(path)) {
-    if (auto created = create(path); !created) {
-      static_cast<void>(disk_.remove(path));
-      return created.error();
-    }
+    WEIR_TRY_VOID(create(path));
   }
   WEIR_TRY_VOID(disk_.sync_directory(folder()));
   WEIR_TRY(auto file, disk_.open(path, {.jumping = true, .read_only = true}));
@@ -132,8 +156,9 @@ void SegmentFiles::retire(const std::string& path, const std::string& index_path
     const auto file = disk_.open(path, {.read_only = true});
     const auto size = file ? (*file)->size() : Result<std::int64_t>{0};
     const std::scoped_lock lock(mutex_);
-    if (size && *size == file_bytes_ && pool_.size() < kPoolMax &&
-        disk_.rename(path, pool_folder() + "/" + name_of(path))) {
+    const auto in_pool = pool_folder() + "/" + name_of(path);
+    if (size && *size == file_bytes_ && pool_.size() < kPoolMax && !disk_.exists(in_pool) &&
+        disk_.rename(path, in_pool)) {
       pool_.push_back(name_of(path));
       return;
     }

@@ -23,27 +23,36 @@ class SegmentFiles {
   SegmentFiles(Disk& disk, std::string folder, IoMode io, std::int64_t file_bytes)
       : disk_(disk), folder_(std::move(folder)), io_(io), file_bytes_(file_bytes) {}
 
-  // Makes the folders, finds the pool. Goes back to buffered mode where the file system has no direct writes.
+  // Makes the folders, finds the pool; what is not ours in it is left alone. Goes back to buffered mode where the file
+  // system has no direct writes.
   Result<void> open();
   [[nodiscard]] IoMode io() const { return io_; }
   [[nodiscard]] std::string folder() const { return folder_ + "/commitlog"; }
   [[nodiscard]] std::string path_of(SegmentId id) const { return folder() + "/" + segment_file_name(id); }
   [[nodiscard]] std::string index_path_of(SegmentId id) const { return folder() + "/" + index_file_name(id); }
 
-  // An empty segment in a file of its own. disk_full: nothing is left behind.
+  // Somebody else's file has the name that this segment's would have.
+  [[nodiscard]] bool is_taken(SegmentId id) const;
+  // An empty segment in a file of its own. After an error nothing is left behind.
   Result<std::shared_ptr<Segment>> make(SegmentId id, SegmentSeed seed);
   // An existing file, to read; writable again after continue_in().
   Result<std::shared_ptr<File>> open_to_read(SegmentId id);
   Result<void> continue_in(Segment& segment, std::int64_t reserved);
   // A file that is nobody's any more. What cannot be removed now is removed by the next start.
   void retire(const std::string& path, const std::string& index_path);
+  [[nodiscard]] std::string pool_folder() const { return folder_ + "/pool"; }
+  [[nodiscard]] const std::vector<std::string>& unknown_in_pool() const {
+    return unknown_in_pool_;
+  }  // names, of open()
   [[nodiscard]] std::int64_t pool_bytes() const;
   // Unlinks a file of the pool, where there is one.
   bool give_back_one();
 
  private:
-  [[nodiscard]] std::string pool_folder() const { return folder_ + "/pool"; }
   Result<bool> has_direct_writes();
+  Result<void> remove_leftover(const std::string& path);
+  Result<std::shared_ptr<Segment>> make_growing(SegmentId id, SegmentSeed seed);  // buffered
+  Result<std::shared_ptr<Segment>> make_whole(SegmentId id, SegmentSeed seed);    // direct
   bool take_from_pool(const std::string& path);
   Result<void> create(const std::string& path);
 
@@ -53,6 +62,7 @@ class SegmentFiles {
   const std::int64_t file_bytes_;
   mutable std::mutex mutex_;       // guards pool_
   std::vector<std::string> pool_;  // names in pool/
+  std::vector<std::string> unknown_in_pool_;
 };
 
 }  // namespace weir::log

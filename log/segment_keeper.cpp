@@ -40,6 +40,7 @@ Result<void> SegmentKeeper::open_manifest() {
   }
   const auto& why = opened.error();
   if (why.code != Errc::corrupt && why.code != Errc::truncated && why.code != Errc::too_large) {
+    WEIR_LOG(error, "commitlog: the start ends at {}: {}", path, to_string(why));
     return why;
   }
   WEIR_TRY_VOID(disk_.rename(path, path + ".damaged"));
@@ -113,6 +114,9 @@ void SegmentKeeper::note_failure(const Error& error) {
 }
 
 Result<std::shared_ptr<Segment>> SegmentKeeper::prepare_now() {
+  while (files_->is_taken(next_id_)) {
+    ++next_id_;
+  }
   auto segment = files_->make(next_id_, SegmentSeed::make(random_));
   if (segment) {
     ++next_id_;  // else the next try takes what this one has left

@@ -154,7 +154,7 @@ class Fetching : public std::enable_shared_from_this<Fetching> {
         .bound = bound};
     auto read = services_.log.read(*partition, Offset{target.fetch_offset}, limits, mode);
     if (!read) {
-      return Outcome{failed_read(index, to_wire(read.error().code)), nullptr};
+      return Outcome{failed_read(index, read_error(read.error().code)), nullptr};
     }
     if (read->needs_disk) {
       return std::nullopt;

@@ -117,7 +117,7 @@ class Listing {
 
   static PartitionAnswer by_time(std::int32_t index, const Result<std::optional<log::TimestampAndOffset>>& found) {
     if (!found) {
-      return failed(index, to_wire(found.error().code));
+      return failed(index, read_error(found.error().code));
     }
     if (!*found) {
       return failed(index, ErrorCode::none);

@@ -1,44 +1,20 @@
 #include "coordinator/metadata/data_folder.hpp"
 
-#include <charconv>
-#include <map>
+#include <algorithm>
+#include <array>
 #include <vector>
+
+#include "base/logging.hpp"
+#include "coordinator/metadata/metadata_files.hpp"
+#include "log/unknown_files.hpp"
 
 namespace weir::metadata {
 namespace {
 
 constexpr std::int64_t kFileSizeMax = 64 * 1024;
-constexpr int kFormat = 1;
+constexpr const char* kOwnFolder = "give Weir a folder of its own (--data, or log.dirs in the config)";
 // Format 1 named no end; a start does not trust it.
 constexpr std::string_view kCleanShutdownText = "clean shutdown, format 2\nlog.end=";
-
-using Properties = std::map<std::string, std::string, std::less<>>;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\f";
-  const auto from = text.find_first_not_of(kSpace);
-  return from == std::string_view::npos ? std::string_view{}
-                                        : text.substr(from, text.find_last_not_of(kSpace) - from + 1);
-}
-
-// The part of Java's format that Kafka and we write: one `key=value` a line, comments with # or !, no escapes needed.
-std::optional<Properties> parse_properties(std::string_view text) {
-  Properties properties;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.front() == '#' || line.front() == '!') {
-      continue;
-    }
-    const auto equals = line.find('=');
-    if (equals == std::string_view::npos) {
-      return std::nullopt;
-    }
-    properties[std::string{trimmed(line.substr(0, equals))}] = trimmed(line.substr(equals + 1));
-  }
-  return properties;
-}
 
 std::optional<LogPosition> read_clean_shutdown(std::string_view text) {
   if (!text.starts_with(kCleanShutdownText)) {
@@ -51,23 +27,34 @@ std::optional<LogPosition> read_clean_shutdown(std::string_view text) {
   return is_whole && end.value >= 0 ? std::optional{end} : std::nullopt;
 }
 
-std::optional<std::int32_t> number_in(const Properties& properties, std::string_view key) {
-  const auto found = properties.find(key);
-  if (found == properties.end()) {
-    return std::nullopt;
-  }
-  const auto& text = found->second;
-  std::int32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
+std::string text_of(const Identity& identity) {
+  return "cluster.id=" + identity.cluster_id + ", node.id=" + std::to_string(identity.node_id) +
+         ", directory.id=" + to_string(identity.directory_id);
 }
 
 Error failed(std::string& why, const std::string& what, Error error) {
   why = what + ": " + to_string(error);
   return error;
+}
+
+// Of a file that is replaced, or was put aside by a repair, the name without what was added.
+std::string_view stem_of(std::string_view name) {
+  for (const std::string_view added : {".tmp", ".damaged"}) {
+    name.remove_suffix(name.ends_with(added) ? added.size() : 0);
+  }
+  return name;
+}
+
+bool is_known_name(const std::string& name) {
+  constexpr std::array<std::string_view, 9> kNames{"meta.properties", ".lock",     "clean-shutdown", "manifest",
+                                                   "metadata",        "commitlog", "pool",           "direct-probe",
+                                                   "lost+found"};
+  return std::ranges::find(kNames, stem_of(name)) != kNames.end();
+}
+
+bool is_metadata_name(const std::string& name) {
+  const auto stem = stem_of(name);
+  return stem == "meta.properties" || stem == "end" || is_metadata_file(stem);
 }
 
 // The folder with a name that a power cut keeps: also the folders above it that had to be made, and always the one that
@@ -92,42 +79,6 @@ Result<void> make_durable_directories(Disk& disk, const std::string& path) {
 
 }  // namespace
 
-std::string write_meta_properties(const Identity& identity) {
-  return "# Who this data folder belongs to. Made by Weir at its first start; do not edit.\nweir.format=" +
-         std::to_string(kFormat) + "\nversion=1\ncluster.id=" + identity.cluster_id +
-         "\nnode.id=" + std::to_string(identity.node_id) + "\ndirectory.id=" + to_string(identity.directory_id) + "\n";
-}
-
-MetaProperties read_meta_properties(std::string_view text, Identity& identity) {
-  const auto properties = parse_properties(text);
-  if (!properties) {
-    return MetaProperties::malformed;
-  }
-  if (!properties->contains("weir.format")) {
-    return properties->contains("version") ? MetaProperties::kafkas : MetaProperties::malformed;
-  }
-  const auto format = number_in(*properties, "weir.format");
-  if (!format || *format < kFormat) {
-    return MetaProperties::malformed;
-  }
-  if (*format > kFormat) {
-    return MetaProperties::newer;
-  }
-  const auto cluster_id = properties->find("cluster.id");
-  const auto directory_id = properties->find("directory.id");
-  const auto node_id = number_in(*properties, "node.id");
-  if (cluster_id == properties->end() || cluster_id->second.empty() || directory_id == properties->end() || !node_id ||
-      *node_id < 0) {
-    return MetaProperties::malformed;
-  }
-  const auto directory = uuid_from_string(directory_id->second);
-  if (!directory || directory->is_zero()) {
-    return MetaProperties::malformed;
-  }
-  identity = {.cluster_id = cluster_id->second, .node_id = *node_id, .directory_id = *directory};
-  return MetaProperties::ours;
-}
-
 Result<std::unique_ptr<DataFolder>> DataFolder::open(Disk& disk, const std::string& path, std::int32_t node_id,
                                                      Random& random, std::string& why) {
   std::unique_ptr<DataFolder> folder{new DataFolder{disk, path}};
@@ -137,7 +88,8 @@ Result<std::unique_ptr<DataFolder>> DataFolder::open(Disk& disk, const std::stri
   auto lock = disk.lock(path + "/.lock");
   if (!lock) {
     if (lock.error().code == Errc::in_use) {
-      why = "data folder " + path + " is in use by process " + std::to_string(lock.error().detail);
+      why = "data folder " + path + " is in use by process " + std::to_string(lock.error().detail) +
+            "; stop it, or name another folder with --data";
       return lock.error();
     }
     return failed(why, "cannot lock the data folder " + path, lock.error());
@@ -146,14 +98,14 @@ Result<std::unique_ptr<DataFolder>> DataFolder::open(Disk& disk, const std::stri
   WEIR_TRY_VOID(folder->refuse_kafkas(why));
   WEIR_TRY_VOID(folder->read_or_create_identity(node_id, random, why));
   WEIR_TRY_VOID(folder->take_clean_shutdown(why));
+  folder->name_unknown_files();
   return folder;
 }
 
 Result<void> DataFolder::refuse_kafkas(std::string& why) const {
   for (const auto* name : {"/bootstrap.checkpoint", "/__cluster_metadata-0"}) {
     if (disk_.exists(path_ + name)) {
-      why = "data folder " + path_ + " was formatted by Apache Kafka (it holds " + (name + 1) +
-            "); give Weir a folder of its own";
+      why = "data folder " + path_ + " was formatted by Apache Kafka (it holds " + (name + 1) + "); " + kOwnFolder;
       return {Errc::invalid_argument};
     }
   }
@@ -161,43 +113,101 @@ Result<void> DataFolder::refuse_kafkas(std::string& why) const {
 }
 
 Result<void> DataFolder::read_or_create_identity(std::int32_t node_id, Random& random, std::string& why) {
-  const auto file = path_ + "/meta.properties";
-  if (!disk_.exists(file)) {
-    for (const auto* name : {"/metadata", "/commitlog", "/manifest"}) {
-      if (disk_.exists(path_ + name)) {
-        why = "data folder " + path_ + " holds " + (name + 1) +
-              " but no meta.properties; put that file back, as a new one would make this another cluster";
-        return {Errc::not_found};
-      }
-    }
-    identity_ = {.cluster_id = to_string(random.uuid()), .node_id = node_id, .directory_id = random.uuid()};
-    const auto text = write_meta_properties(identity_);
-    if (auto written = replace_file(disk_, file, as_bytes(text)); !written) {
-      return failed(why, "cannot write " + file, written.error());
-    }
-    first_start_ = true;
-    return {};
+  const auto path = identity_path(path_);
+  const auto file = read_identity(disk_, path);
+  if (!file) {
+    return failed(why, "cannot read " + path, file.error());
   }
-  const auto content = read_file(disk_, file, kFileSizeMax);
-  if (!content) {
-    return failed(why, "cannot read " + file, content.error());
+  const auto read_copy = read_identity(disk_, identity_copy_path(path_));
+  const auto copy = read_copy ? *read_copy : IdentityFile{MetaProperties::malformed, {}};
+  const bool is_used = holds_data(disk_, path_);
+  if (file->kind == MetaProperties::newer) {
+    why = path + " was written by a newer version of Weir; start that version";
+    return {Errc::unsupported};
   }
-  switch (read_meta_properties(as_text(*content), identity_)) {
-    case MetaProperties::ours: break;
-    case MetaProperties::kafkas:
-      why = "data folder " + path_ + " was formatted by Apache Kafka (meta.properties); give Weir a folder of its own";
-      return {Errc::invalid_argument};
-    case MetaProperties::newer:
-      why = file + " was written by a newer version of Weir; start that version";
-      return {Errc::unsupported};
-    case MetaProperties::malformed: why = file + " is damaged; put back a copy of it"; return {Errc::corrupt};
+  if (file->kind == MetaProperties::kafkas && !is_used) {
+    why = "data folder " + path_ + " was formatted by Apache Kafka (meta.properties); " + kOwnFolder;
+    return {Errc::invalid_argument};
   }
+  if (file->kind == MetaProperties::missing && !is_used) {
+    return create_identity(node_id, random, why);
+  }
+  WEIR_TRY_VOID(settle_identity(*file, copy, why));
   if (identity_.node_id != node_id) {
-    why = "data folder " + path_ + " belongs to node " + std::to_string(identity_.node_id) + ", but node.id is " +
-          std::to_string(node_id);
+    const auto of_folder = std::to_string(identity_.node_id);
+    why = "data folder " + path_ + " belongs to node " + of_folder + ", but node.id is " + std::to_string(node_id) +
+          "; start with --set node.id=" + of_folder + ", or give this node a folder of its own";
     return Error{Errc::invalid_argument, identity_.node_id};
   }
   return {};
+}
+
+Result<void> DataFolder::create_identity(std::int32_t node_id, Random& random, std::string& why) {
+  identity_ = {.cluster_id = to_string(random.uuid()), .node_id = node_id, .directory_id = random.uuid()};
+  first_start_ = true;
+  if (auto written = write_identity(disk_, path_, identity_); !written) {
+    return failed(why, "cannot write " + identity_path(path_), written.error());
+  }
+  return {};
+}
+
+// The folder holds data, or at least one of the two files.
+Result<void> DataFolder::settle_identity(const IdentityFile& file, const IdentityFile& copy, std::string& why) {
+  const auto path = identity_path(path_);
+  const auto copy_path = identity_copy_path(path_);
+  const auto command = "`weir metadata repair " + path_ + "`";
+  if (file.is_ours()) {
+    if (copy.is_ours() && copy.identity != file.identity) {
+      why = path + " says " + text_of(file.identity) + ", but its copy " + copy_path + " says " +
+            text_of(copy.identity) + "; keep one of them with `weir metadata repair --cluster-id ID " + path_ +
+            "`, or remove the file that is not of this folder";
+      return {Errc::corrupt};
+    }
+    identity_ = file.identity;
+    if (copy.kind == MetaProperties::malformed) {
+      WEIR_LOG(error, "{} is damaged: made again from {}", copy_path, path);
+    }
+    if (file.kind == MetaProperties::unchecked || copy.kind != MetaProperties::ours) {
+      keep_identity();
+    }
+    return {};
+  }
+  const auto* what = file.kind == MetaProperties::missing ? " is missing" : " is damaged";
+  if (copy.is_ours()) {
+    identity_ = copy.identity;
+    WEIR_LOG(error, "{}{}: made again from its copy {}", path, what, copy_path);
+    keep_identity();
+    return {};
+  }
+  why =
+      path + what + ", and so is its copy " + copy_path + "; put one of them back, or make them again with " + command;
+  return {file.kind == MetaProperties::missing ? Errc::not_found : Errc::corrupt};
+}
+
+// commitlog/ and pool/ are the log's to judge.
+void DataFolder::name_unknown_files() const {
+  std::string text;
+  const auto add = [&](const std::string& folder, bool (*is_known)(const std::string&)) {
+    auto names = disk_.list(folder);
+    if (!names) {
+      return;
+    }
+    std::erase_if(*names, is_known);
+    const auto unknown = log::list_files(folder, *names);
+    text += (text.empty() || unknown.empty() ? "" : "; ") + unknown;
+  };
+  add(path_, is_known_name);
+  add(path_ + "/metadata", is_metadata_name);
+  if (!text.empty()) {
+    WEIR_LOG(warn, "files that Weir does not know are left alone: {}", text);
+  }
+}
+
+// What is known already need not be written for a start to go on: the next one tries again.
+void DataFolder::keep_identity() {
+  if (const auto written = write_identity(disk_, path_, identity_); !written) {
+    WEIR_LOG(warn, "{} and its copy cannot be written: {}", identity_path(path_), to_string(written.error()));
+  }
 }
 
 Result<void> DataFolder::take_clean_shutdown(std::string& why) {

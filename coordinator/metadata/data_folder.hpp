@@ -1,31 +1,24 @@
-// DataFolder: who the folder belongs to. Holds the lock, `meta.properties` (cluster id, node id, directory id) and the
+// DataFolder: who the folder belongs to. Holds the lock, the identity (coordinator/metadata/identity.hpp) and the
 // clean-shutdown file. Made once at start, by the thread that starts the broker; outlives everything in the folder.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/disk.hpp"
-#include "base/ids.hpp"
 #include "base/random.hpp"
 #include "base/result.hpp"
+#include "coordinator/metadata/identity.hpp"
 
 namespace weir::metadata {
-
-struct Identity {
-  std::string cluster_id;  // 22 characters, as Kafka's
-  std::int32_t node_id = 1;
-  Uuid directory_id;  // stays with the disk: a new disk gets a new one
-  friend bool operator==(const Identity&, const Identity&) = default;
-};
 
 class DataFolder {
  public:
   // Makes the folder if missing, takes its lock, reads or creates the identity, and takes note of the clean-shutdown
-  // file (and removes it: a crash from now on is an unclean stop). `why` gets one sentence for the operator on failure:
-  // in_use (another process holds it), invalid_argument (Kafka formatted it, or it is another node's), corrupt,
-  // unsupported (a newer version made it), disk_failed.
+  // file (and removes it: a crash from now on is an unclean stop). One of the two identity files that is lost or
+  // damaged is made again from the other, with a line in the log. `why` gets one sentence for the operator on failure,
+  // with what to do: in_use (another process holds it), invalid_argument (Kafka formatted it, or it is another node's),
+  // corrupt, not_found (old data without an identity), unsupported (a newer version made it), disk_failed.
   static Result<std::unique_ptr<DataFolder>> open(Disk& disk, const std::string& path, std::int32_t node_id,
                                                   Random& random, std::string& why);
 
@@ -42,6 +35,10 @@ class DataFolder {
   DataFolder(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {}
   Result<void> refuse_kafkas(std::string& why) const;
   Result<void> read_or_create_identity(std::int32_t node_id, Random& random, std::string& why);
+  Result<void> create_identity(std::int32_t node_id, Random& random, std::string& why);
+  Result<void> settle_identity(const IdentityFile& file, const IdentityFile& copy, std::string& why);
+  void keep_identity();
+  void name_unknown_files() const;
   Result<void> take_clean_shutdown(std::string& why);
 
   Disk& disk_;
@@ -51,10 +48,5 @@ class DataFolder {
   std::optional<LogPosition> clean_end_;
   bool first_start_ = false;
 };
-
-// The two file formats, pure. Our own meta.properties is told from Kafka's by its `weir.format` key.
-std::string write_meta_properties(const Identity& identity);
-enum class MetaProperties : std::uint8_t { ours, kafkas, newer, malformed };
-MetaProperties read_meta_properties(std::string_view text, Identity& identity);
 
 }  // namespace weir::metadata

@@ -43,6 +43,12 @@ std::string snapshot_name(Offset end) {
   return text.data();
 }
 
+bool is_metadata_file(std::string_view name) {
+  const auto base = offset_in(name, kLogSuffix);
+  const auto end = offset_in(name, kSnapshotSuffix);
+  return (base && name == log_name(*base)) || (end && name == snapshot_name(*end));
+}
+
 Result<MetadataFiles> list_metadata(Disk& disk, const std::string& folder) {
   WEIR_TRY(const auto names, disk.list(folder));
   MetadataFiles files;

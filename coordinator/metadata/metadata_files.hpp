@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/disk.hpp"
@@ -17,6 +18,7 @@ struct MetadataFiles {
 
 std::string log_name(Offset base);
 std::string snapshot_name(Offset end);
+bool is_metadata_file(std::string_view name);  // a log or a snapshot
 // Files of other names are left out.
 Result<MetadataFiles> list_metadata(Disk& disk, const std::string& folder);
 

@@ -55,12 +55,16 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
       break;
     }
     if (read.error().code == Errc::unsupported) {
-      return failed(why, path + " holds metadata that only a newer version of Weir understands", read.error());
+      return failed(why, path + " holds metadata that only a newer version of Weir understands; start that version",
+                    read.error());
     }
     opened.findings.push_back("metadata snapshot " + path + " is damaged; using an older one and the log");
   }
-  const bool is_new = listing->logs.empty() && listing->snapshots.empty();
-  if (is_new && mark_.at_least() == Offset{0}) {
+  // Nothing there, and nothing that was written after it: the first start. Beside a log an empty metadata would drop
+  // all that the log holds.
+  const bool is_new = listing->logs.empty() && listing->snapshots.empty() && mark_.at_least() == Offset{0} &&
+                      !disk_.exists(data_folder() + "/manifest") && !disk_.exists(data_folder() + "/commitlog");
+  if (is_new) {
     if (const auto started = start_file(Offset{0}); !started) {
       return failed(why, "cannot make " + folder_ + "/" + log_name(Offset{0}), started.error());
     }
@@ -68,7 +72,9 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
     WEIR_TRY_VOID(replay_logs(*listing, from, builder, opened, why));
   }
   if (builder.in_transaction()) {
-    why = folder_ + " ends inside a metadata transaction, which this version of Weir never writes";
+    why = folder_ +
+          " ends inside a metadata transaction, which this version of Weir never writes; start the version that "
+          "wrote it";
     return {Errc::unsupported};
   }
   opened.image = builder.build();
@@ -82,7 +88,8 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
   auto first = std::upper_bound(listing.logs.begin(), listing.logs.end(), from);
   if (first == listing.logs.begin()) {
     why = folder_ + " lacks the log file that holds offset " + std::to_string(from.value) +
-          (listing.snapshots.empty() ? "" : " (or a good snapshot)") + "; put it back, or " + way_out();
+          (listing.snapshots.empty() ? "" : " (or a good snapshot)") + "; put back a copy of the folder, or " +
+          way_out();
     return Error{Errc::corrupt, from.value};
   }
   for (auto base = std::prev(first); base != listing.logs.end(); ++base) {
@@ -97,8 +104,11 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
       const bool newer = scanned.error().code == Errc::unsupported;
       return failed(
           why,
-          path + (newer ? " holds metadata that only a newer version of Weir understands"
-                        : " holds metadata records that contradict each other; put back a copy, or " + way_out()),
+          path +
+              (newer
+                   ? " holds metadata that only a newer version of Weir understands; start that version"
+                   : " holds metadata records that contradict each other; put back a copy of the folder metadata, or " +
+                         way_out()),
           scanned.error());
     }
     if (scanned->damaged || (!last && (scanned->torn || scanned->end_offset != *std::next(base))) ||
@@ -143,7 +153,11 @@ Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
 }
 
 std::string MetadataLog::way_out() const {
-  return "keep what can be read with `weir metadata repair " + folder_.substr(0, folder_.rfind('/')) + "`";
+  return "keep what can be read with `weir metadata repair " + data_folder() + "`";
+}
+
+std::string MetadataLog::data_folder() const {
+  return folder_.substr(0, folder_.rfind('/'));
 }
 
 Result<void> MetadataLog::start_file(Offset base) {

@@ -53,6 +53,7 @@ class MetadataLog {
   Result<void> start_file(Offset base);
   Result<void> recover(Opened& opened, std::string& why);
   Result<void> go_on_in(const std::string& path, Bytes accepted);
+  [[nodiscard]] std::string data_folder() const;
   [[nodiscard]] std::string way_out() const;  // for the operator, when the start is refused
   Result<void> replay_logs(const MetadataFiles& listing, Offset from, ImageBuilder& builder, Opened& opened,
                            std::string& why);
@@ -77,9 +78,14 @@ struct ScannedLog {
 };
 // Feeds every record at or above `from` to `builder`. The first batch must begin at `base`.
 Result<ScannedLog> scan_log(Bytes content, Offset base, Offset from, ImageBuilder& builder);
+struct SalvagedLog {
+  Offset end_offset{0};               // behind the last batch that can be read
+  std::int64_t lost_records = 0;      // at most so many
+  std::vector<std::string> findings;  // a sentence for each loss
+};
 // As scan_log for a log that is damaged: goes on behind what cannot be read, and leaves out records that contradict
-// what came before; `findings` gets a sentence for each loss. The offset behind the last batch.
-Offset salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builder, std::vector<std::string>& findings);
+// what came before.
+SalvagedLog salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builder);
 // All or nothing: header, records, footer. corrupt if a byte is missing or wrong.
 Result<void> read_snapshot(Bytes content, ImageBuilder& builder);
 Result<std::vector<std::byte>> make_snapshot(const MetadataImage& image, Millis now);

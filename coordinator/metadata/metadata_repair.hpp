@@ -1,18 +1,23 @@
 // repair_metadata: for a folder `metadata` that the start refuses. Keeps every record that can still be read, in a new
-// snapshot, and says what is lost. Topics whose records are gone, but whose data the log still holds, come back under a
-// name of their own ("recovered-<topic id>"), with default configs: else the next start would drop their data.
+// snapshot, and says what is lost and what came back by what the log holds:
+//   - a topic without its records, which the next start would drop: an internal one under its own name, with the
+//   configs
+//     that its coordinator makes it with; another one with default configs, under the name that committed offsets have
+//     for it, or as "recovered-<topic id>";
+//   - partitions that a topic has in the log only, and leader epochs that the log has seen;
+//   - producer ids: none that a lost record may have given out is given out again.
 //
 // For the operator's hand, while no broker runs on the folder: the caller holds its lock. Nothing is deleted: what was
 // there is renamed to `<name>.damaged`. A death in the middle leaves the old or the new state.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/disk.hpp"
-#include "coordinator/metadata/data_folder.hpp"
-#include "log/partition.hpp"
+#include "coordinator/metadata/identity.hpp"
+#include "coordinator/metadata/image.hpp"
+#include "log/find_partitions.hpp"
 
 namespace weir::metadata {
 
@@ -22,8 +27,11 @@ struct MetadataRepair {
   std::size_t topics = 0;             // that are known afterwards
 };
 
-// `in_log`: log::find_partitions(). On failure `why` is one sentence that names the file.
+// On failure `why` is one sentence that names the file.
 Result<MetadataRepair> repair_metadata(Disk& disk, const std::string& data_folder, const Identity& identity,
-                                       std::span<const log::PartitionKey> in_log, Millis now, std::string& why);
+                                       const log::FoundPartitions& in_log, Millis now, std::string& why);
+
+// What can be read of the metadata, sound or not. Changes nothing.
+Result<ImagePointer> readable_metadata(Disk& disk, const std::string& data_folder);
 
 }  // namespace weir::metadata

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "coordinator/metadata/image_builder.hpp"
+#include "coordinator/metadata/internal_topics.hpp"
 #include "coordinator/metadata/metadata_log.hpp"
 #include "coordinator/metadata/plan_parts.hpp"
+#include "protocol/gen/producer_ids_record.hpp"
 #include "protocol/gen/topic_record.hpp"
 #include "sim/seams/sim_disk.hpp"
 
@@ -40,7 +42,8 @@ class MetadataRepairTest : public testing::Test {
       records.add(record, 0);
       for (int p = 0; p < 2; ++p) {
         add_partition(records, record.topic_id, p, new_partition(kIdentity));
-        in_log_.push_back({record.topic_id, p});
+        in_log_.partitions.push_back(
+            {{record.topic_id, p}, LocalPartition{static_cast<std::uint32_t>(2 * i + p + 1)}, {}});
       }
       ASSERT_TRUE(opened->log->append(records, 1));
     }
@@ -59,7 +62,7 @@ class MetadataRepairTest : public testing::Test {
   sim::SimDisk disk_{1};
   Random random_{1};
   std::vector<Uuid> ids_;
-  std::vector<log::PartitionKey> in_log_;
+  log::FoundPartitions in_log_;
   std::vector<std::int64_t> sizes_;
   std::string why_;
 };
@@ -128,6 +131,80 @@ TEST_F(MetadataRepairTest, AMissingLogAndADamagedSnapshotLeaveTheTopicsWithoutTh
   const auto report = repair(disk_);
   EXPECT_EQ(report.topics, static_cast<std::size_t>(kTopics));
   EXPECT_TRUE(open(disk_)->find_topic(recovered_name(ids_[3])));
+}
+
+TEST_F(MetadataRepairTest, AnEmptyMetadataBesideALogIsRefusedAndNoFirstStart) {
+  for (const auto* beside : {"data/commitlog", "data/manifest"}) {
+    const auto copy = disk_.clone(3);
+    for (const auto& name : *copy->list("data/metadata")) {
+      ASSERT_TRUE(copy->remove("data/metadata/" + name));
+    }
+    ASSERT_TRUE(copy->make_directories(beside));
+    EXPECT_FALSE(MetadataLog::open(*copy, "data", why_)) << beside;
+    EXPECT_NE(why_.find("`weir metadata repair data`"), std::string::npos) << why_;
+    EXPECT_EQ(repair(*copy).topics, static_cast<std::size_t>(kTopics));
+    EXPECT_TRUE(open(*copy)->find_topic(recovered_name(ids_[0])));
+  }
+}
+
+TEST_F(MetadataRepairTest, AnInternalTopicComesBackUnderItsNameWithItsConfigs) {
+  for (const auto name : {kOffsetsTopic, kTransactionTopic, kShareStateTopic}) {
+    in_log_.partitions.push_back({{internal_topic_id(name), 49}, LocalPartition{99}, LeaderEpoch{7}});
+  }
+  ASSERT_TRUE(disk_.damage(kLog, sizes_[1] + 40, std::byte{0x10}));
+  const auto report = repair(disk_);
+  EXPECT_EQ(std::ranges::count(report.findings,
+                               "topic __consumer_offsets of 50 partitions lost its records: it is "
+                               "back, with the configs that its coordinator makes it with"),
+            1);
+  const auto image = open(disk_);
+  for (const auto name : {kOffsetsTopic, kTransactionTopic, kShareStateTopic}) {
+    const auto topic = image->find_topic(name);
+    ASSERT_TRUE(topic) << name;
+    EXPECT_EQ(topic->partitions.size(), 50U);
+    EXPECT_EQ(topic->partitions[49].leader_epoch, LeaderEpoch{7});
+    EXPECT_EQ(*topic->overrides, internal_topic_configs(name, 104'857'600));
+  }
+  EXPECT_EQ(image->find_topic(kOffsetsTopic)->overrides->at("cleanup.policy"), "compact");
+}
+
+TEST_F(MetadataRepairTest, PartitionsAndEpochsThatOnlyTheLogKnowsAreTaken) {
+  in_log_.partitions[1].leader_epoch = LeaderEpoch{4};
+  in_log_.partitions.insert(in_log_.partitions.begin() + 2, {{ids_[0], 3}, LocalPartition{90}, LeaderEpoch{2}});
+  ASSERT_TRUE(disk_.damage(kLog, sizes_[4] + 40, std::byte{0x10}));
+  repair(disk_);
+  const auto topic = open(disk_)->find_topic(ids_[0]);
+  ASSERT_EQ(topic->partitions.size(), 4U);
+  EXPECT_EQ(topic->partitions[0].leader_epoch, LeaderEpoch{0});
+  EXPECT_EQ(topic->partitions[1].leader_epoch, LeaderEpoch{4});
+  EXPECT_EQ(topic->partitions[3].leader_epoch, LeaderEpoch{2});
+}
+
+TEST_F(MetadataRepairTest, NoProducerIdThatALostRecordMayHaveGivenOutIsGivenOutAgain) {
+  std::vector<std::int64_t> ends;
+  constexpr int kBlocks = 4;
+  {
+    auto opened = MetadataLog::open(disk_, "data", why_);
+    ASSERT_TRUE(opened) << why_;
+    for (int block = 1; block <= kBlocks; ++block) {
+      ends.push_back(std::ssize(*read_file(disk_, kLog, 1 << 20)));
+      RecordList records;
+      protocol::ProducerIdsRecord record;
+      record.next_producer_id = block * 1000;
+      records.add(record, 0);
+      ASSERT_TRUE(opened->log->append(records, 1));
+    }
+  }
+  for (const auto at : ends) {
+    const auto copy = disk_.clone(5);
+    ASSERT_TRUE(copy->damage(kLog, at + 40, std::byte{0x10}));
+    repair(*copy);
+    EXPECT_GE(open(*copy)->next_producer_id(), kBlocks * 1000) << at;
+  }
+  in_log_.producer_id_max = 123'456;
+  ASSERT_TRUE(disk_.damage(kLog, 40, std::byte{0x10}));
+  repair(disk_);
+  EXPECT_GT(open(disk_)->next_producer_id(), 123'456);
 }
 
 TEST_F(MetadataRepairTest, ACrashAnywhereInARepairLeavesAFolderThatCanBeRepairedOrOpened) {

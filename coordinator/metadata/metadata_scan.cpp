@@ -102,9 +102,14 @@ Result<ScannedLog> scan_log(Bytes content, Offset base, Offset from, ImageBuilde
   return scanned;
 }
 
-Offset salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builder, std::vector<std::string>& findings) {
-  auto next = base;
+SalvagedLog salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builder) {
+  SalvagedLog out{.end_offset = base, .lost_records = 0, .findings = {}};
+  auto& next = out.end_offset;
   std::size_t skipped = 0;
+  // No batch is smaller, and the records of one are believed to be as many as the offsets say.
+  const auto lost_in = [](std::size_t bytes) {
+    return static_cast<std::int64_t>(bytes / protocol::kBatchHeaderSize) + 1;
+  };
   for (std::size_t at = 0; at < content.size();) {
     const auto batch = valid_batch(content.subspan(at));
     if (!batch) {
@@ -116,8 +121,9 @@ Offset salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builde
     const auto jump = batch->base_offset() - next.value;
     if (skipped > 0) {
       const auto lost = jump > 0 && std::cmp_less_equal(jump, skipped) ? jump : 0;
-      findings.push_back(std::to_string(skipped) + " bytes before byte " + std::to_string(at) + " cannot be read" +
-                         (lost > 0 ? ": " + std::to_string(lost) + " records are lost" : ""));
+      out.findings.push_back(std::to_string(skipped) + " bytes before byte " + std::to_string(at) + " cannot be read" +
+                             (lost > 0 ? ": " + std::to_string(lost) + " records are lost" : ""));
+      out.lost_records += std::max(lost, lost_in(skipped));
       next += lost;
       skipped = 0;
     }
@@ -126,16 +132,18 @@ Offset salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& builde
       const auto record = cursor.next();
       const bool is_whole = record && *record && (*record)->value;
       if (next >= from && !batch->is_control() && (!is_whole || !builder.apply(next, *(*record)->value))) {
-        findings.push_back("record " + std::to_string(next.value) +
-                           " is left out: it is about something that a lost record made");
+        out.lost_records += 1;
+        out.findings.push_back("record " + std::to_string(next.value) +
+                               " is left out: it is about something that a lost record made");
       }
     }
     at += batch->size();
   }
   if (skipped > 0) {
-    findings.push_back("the last " + std::to_string(skipped) + " bytes cannot be read");
+    out.lost_records += lost_in(skipped);
+    out.findings.push_back("the last " + std::to_string(skipped) + " bytes cannot be read");
   }
-  return next;
+  return out;
 }
 
 Result<void> read_snapshot(Bytes content, ImageBuilder& builder) {

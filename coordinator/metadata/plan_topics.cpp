@@ -5,6 +5,7 @@
 #include "base/topic_config.hpp"
 #include "coordinator/metadata/describe_configs.hpp"
 #include "coordinator/metadata/image_builder.hpp"
+#include "coordinator/metadata/internal_topics.hpp"
 #include "coordinator/metadata/plan.hpp"
 #include "coordinator/metadata/plan_parts.hpp"
 #include "coordinator/metadata/topic_name.hpp"
@@ -119,7 +120,10 @@ class TopicMaker {
   Uuid make(RecordList& records, const std::string& name, std::int32_t partitions, const ConfigOverrides& overrides) {
     protocol::TopicRecord record;
     record.name = name;
-    record.topic_id = in_.random.uuid();
+    record.topic_id = internal_topic_id(name);
+    if (record.topic_id.is_zero()) {
+      record.topic_id = in_.random.uuid();
+    }
     records.add(record, 0);
     for (const auto& [key, value] : overrides) {
       add_config(records, {ResourceType::topic, name}, key, value);
@@ -277,9 +281,7 @@ Plan<std::vector<AutoCreateResult>> plan_auto_create(const PlanInput& in, const 
     } else {
       ConfigOverrides overrides;
       if (offsets) {
-        overrides = {{"cleanup.policy", "compact"},
-                     {"compression.type", "producer"},
-                     {"segment.bytes", std::to_string(in.settings.offsets_topic_segment_bytes)}};
+        overrides = internal_topic_configs(name, in.settings.offsets_topic_segment_bytes);
       }
       settle_storage(name, overrides, *in.settings.broker());
       maker.make(plan.records, name, partitions, overrides);
