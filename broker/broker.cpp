@@ -89,6 +89,8 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .image_bytes = config_.mq_image_bytes,
       .read_cache_bytes = config_.mq_read_cache_bytes,
       .retention_check_ms = config_.log_retention_check_interval_ms,
+      .producer_check_ms = std::stoll(*config_.value("producer.id.expiration.check.interval.ms")),  // a checked int32
+      .producer_expiration_ms = effective_.current()->producer_id_expiration_ms,
       .disk_reserve_bytes = config_.mq_disk_reserve_bytes,
       .space_check_ms = kSpaceCheckMs,
       .zero_ahead_ms = kZeroAheadMs,
@@ -220,6 +222,9 @@ void Broker::applied(const metadata::MetadataImage& /*before*/, const metadata::
         create_partitions(*topic);
       }
     }
+  }
+  if (changes.broker_configs_changed) {
+    log_->set_producer_expiration(effective_.current()->producer_id_expiration_ms);
   }
   if (changes.broker_configs_changed && topics_.set_broker(effective_.current())) {
     after.for_each_topic([this](const metadata::Topic& topic) { set_rules(topic); });

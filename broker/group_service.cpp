@@ -13,7 +13,7 @@ group::GroupConfig group_config(const Config& config) {
   made.session_timeout_min_ms = config.group_min_session_timeout_ms;
   made.session_timeout_max_ms = config.group_max_session_timeout_ms;
   made.group_size_max = config.group_max_size;
-  made.offset_metadata_bytes_max = config.offset_metadata_max_bytes;
+  made.offset_metadata_units_max = config.offset_metadata_max_bytes;
   made.offsets_retention_ms = Millis{config.offsets_retention_minutes} * 60'000;
   made.offsets_retention_check_ms = config.offsets_retention_check_interval_ms;
   return made;

@@ -19,7 +19,7 @@ install_packages() {
   done
   [ ${#missing[@]} -eq 0 ] && return
   if [ "$(id -u)" != 0 ]; then
-    say "these packages are missing; run: sudo apt-get install -y --no-install-recommends ${missing[*]}"
+    say "these packages are missing; run: sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}"
     exit 1
   fi
   say "installing ${missing[*]}"

@@ -1,6 +1,7 @@
 // Group: the rebalance itself. PreparingRebalance gathers joins, CompletingRebalance waits for the leader's
 // assignments, Stable begins when their record is durable.
 #include "base/check.hpp"
+#include "base/count_of.hpp"
 #include "coordinator/group.hpp"
 
 namespace weir::group {
@@ -84,7 +85,7 @@ void Group::complete_join(Now now, GroupEffects& out) {
     out.writes.push_back({next_token_++, value_with({})});
     return;
   }
-  out.notes.push_back("group " + id_ + " has " + std::to_string(members_.size()) + " members in generation " +
+  out.notes.push_back("group " + id_ + " has " + count_of(std::ssize(members_), "member") + " in generation " +
                       std::to_string(generation_) + ", protocol " + protocol_name_.value_or(""));
   for (auto& [id, member] : members_) {
     answer_join(member, current_generation_for(member), out);

@@ -1,6 +1,8 @@
 #include "coordinator/group_shard.hpp"
 
 #include "base/check.hpp"
+#include "base/count_of.hpp"
+#include "base/utf8.hpp"
 #include "coordinator/group_slot.hpp"
 
 namespace weir::group {
@@ -33,6 +35,12 @@ ErrorCode append_error(Errc code) {
 }
 
 namespace {
+// For ever, if an old client names a retention beyond all times. (In Kafka the sum wraps, and the commit goes at once.)
+Millis later_by(Millis wall_ms, Millis retention_ms) {
+  constexpr auto kForEver = std::numeric_limits<Millis>::max();
+  return retention_ms > kForEver - wall_ms ? kForEver : wall_ms + retention_ms;
+}
+
 struct Refuse {
   ErrorCode error;
   void operator()(JoinAnswer& answer) const { answer = JoinAnswer{.error = error}; }
@@ -224,13 +232,13 @@ void GroupShard::commit(CommitRequest request, Ticket ticket, Now now, Effects& 
   std::vector<Change> changes;
   for (std::size_t i = 0; i < request.partitions.size(); ++i) {
     auto& part = request.partitions[i];
-    if (std::cmp_greater(part.metadata.size(), config_.offset_metadata_bytes_max)) {
+    if (std::cmp_greater(utf16_length(part.metadata), config_.offset_metadata_units_max)) {
       answer.partitions[i] = ErrorCode::offset_metadata_too_large;
       continue;
     }
     CommittedOffset value{part.offset, part.leader_epoch, std::move(part.metadata), now.wall_ms, {}, part.topic_id};
     if (request.retention_ms) {
-      value.expire_ms = now.wall_ms + *request.retention_ms;
+      value.expire_ms = later_by(now.wall_ms, *request.retention_ms);
     }
     changes.push_back({{request.group_id, std::move(part.topic), part.partition}, std::move(value)});
   }
@@ -309,7 +317,7 @@ void GroupShard::drop_topics(const std::function<bool(const std::string&, const 
           }
         });
     if (!changes.empty()) {
-      out.notes.push_back("group " + id + " loses " + std::to_string(changes.size()) + " offsets of deleted topics");
+      out.notes.push_back("group " + id + " loses " + count_of(std::ssize(changes), "offset") + " of deleted topics");
       write_offsets(*slot, std::move(changes), {}, false);
     }
   }

@@ -1,5 +1,6 @@
 // GroupShard: what it does unasked. Offsets expire; the live state is written again so that a replay stays short.
 #include "base/check.hpp"
+#include "base/count_of.hpp"
 #include "coordinator/group_slot.hpp"
 
 namespace weir::group {
@@ -53,7 +54,7 @@ void GroupShard::expire_offsets(Now now, Effects& out) {
     if (changes.empty() && !delete_group) {
       continue;
     }
-    out.notes.push_back("group " + id + ": " + std::to_string(changes.size()) + " offsets expired" +
+    out.notes.push_back("group " + id + ": " + count_of(std::ssize(changes), "offset") + " expired" +
                         (delete_group ? ", nothing is left of it" : ""));
     write_offsets(*slot, std::move(changes), {}, delete_group);
   }

@@ -36,7 +36,7 @@ struct GroupConfig {
   Millis session_timeout_max_ms = 1'800'000;        // group.max.session.timeout.ms
   std::int32_t group_size_max = 2'147'483'647;      // group.max.size
   Millis new_member_join_timeout_ms = 300'000;      // Kafka's constant: a new member that waits in JoinGroup
-  std::int32_t offset_metadata_bytes_max = 4096;    // offset.metadata.max.bytes
+  std::int32_t offset_metadata_units_max = 4096;    // offset.metadata.max.bytes, which counts UTF-16 units all the same
   Millis offsets_retention_ms = 10'080LL * 60'000;  // offsets.retention.minutes
   Millis offsets_retention_check_ms = 600'000;      // offsets.retention.check.interval.ms
   std::int64_t reappend_dirty_bytes = 16LL << 20;   // docs/ARCHITECTURE.md, "Groups": when to write live state anew

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "coordinator/group_testing.hpp"
 
 namespace weir::group {
@@ -48,6 +50,30 @@ TEST(OffsetCommit, JudgesEachPartitionByItself) {
   ASSERT_EQ(all.size(), 1U);
   ASSERT_EQ(all[0].partitions.size(), 2U);
   EXPECT_EQ(all[0].partitions[1].offset, -1) << "a negative offset is a commit like any other";
+}
+
+// As Java counts: "u" with dots is one, a face is two. A real node's answers: compat_tests/probes, "lengths".
+TEST(OffsetCommit, MetadataIsLimitedInUtf16UnitsAndNotInBytes) {
+  ShardUnderTest test;
+  const auto many = [](std::string_view text, std::size_t count) {
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i) {
+      all += text;
+    }
+    return all;
+  };
+  auto request = commit_request("s", "", -1);
+  request.partitions = {{"t", {}, 0, 5, -1, many("\xc3\xbc", 4'096)},
+                        {"t", {}, 1, 5, -1, many("\xc3\xbc", 4'097)},
+                        {"t", {}, 2, 5, -1, many("\xf0\x9f\x98\x80", 2'048)},
+                        {"t", {}, 3, 5, -1, many("\xf0\x9f\x98\x80", 2'048) + "x"}};
+  const auto too_large = ErrorCode::offset_metadata_too_large;
+  EXPECT_EQ(test.commit(request).partitions, (std::vector{ErrorCode::none, too_large, ErrorCode::none, too_large}));
+  test.restart();
+  const auto all = test.shard().fetch_all("s");
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all[0].partitions.size(), 2U);
+  EXPECT_EQ(all[0].partitions[0].metadata, many("\xc3\xbc", 4'096));
 }
 
 TEST(OffsetCommit, IsSeenWhenItIsDurableAndNotBefore) {
@@ -298,6 +324,23 @@ TEST(OffsetExpiry, AnOldClientMayNameItsOwnRetention) {
   test.restart();
   test.advance(3'600'000 + 600'000);
   EXPECT_EQ(committed(test, "s"), -1);
+}
+
+TEST(OffsetExpiry, ARetentionThatIsOverIsKeptUntilTheNextCheckAndOneBeyondAllTimesForEver) {
+  ShardUnderTest test;
+  auto request = commit_request("s", "", -1, 5);
+  request.retention_ms = -5;
+  test.commit_async(request);
+  EXPECT_EQ(committed(test, "s"), 5);
+  auto longest = commit_request("long", "", -1, 6);
+  longest.retention_ms = std::numeric_limits<Millis>::max();
+  test.commit_async(longest);
+  test.advance(test.config.offsets_retention_check_ms);
+  EXPECT_EQ(committed(test, "s"), -1);
+  test.restart();
+  EXPECT_EQ(committed(test, "s"), -1);
+  test.advance(100 * kDay);
+  EXPECT_EQ(committed(test, "long"), 6);
 }
 
 TEST(GroupReappend, TheLogStartsAgainWithTheLiveStateWhenDeadRecordsOutweighIt) {

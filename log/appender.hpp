@@ -111,6 +111,7 @@ class Appender {
   bool finish();
   void end(Answer answer);
   [[nodiscard]] LocalPartition next_local() const { return next_local_; }
+  void expire_producers(Millis expiration_ms);
 
  private:
   struct Work {

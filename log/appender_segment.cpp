@@ -121,12 +121,17 @@ bool Appender::finish() {
   return segment_is_ready();
 }
 
+void Appender::expire_producers(Millis expiration_ms) {
+  for (const auto& [local, partition] : live_) {
+    partition->role.producers.expire(now_ms_, expiration_ms);
+  }
+}
+
 PartitionSnapshot Appender::snapshot_of(const std::shared_ptr<LogPartition>& partition) const {
   PartitionSnapshot snapshot;
   snapshot.partition = partition;
   snapshot.state = partition->state();
   if (!partition->role.producers.empty()) {
-    partition->role.producers.expire(now_ms_);
     snapshot.producers = partition->role.producers.encode();
   }
   if (auto* index = partition->role.index) {

@@ -45,6 +45,10 @@ void CommitLog::set_rules(const PartitionKey& key, const PartitionRules& rules) 
   }
 }
 
+void CommitLog::set_producer_expiration(Millis expiration_ms) {
+  engine_->set_producer_expiration(expiration_ms);
+}
+
 std::shared_ptr<Partition> CommitLog::find(const PartitionKey& key) const {
   return engine_->find(key);
 }

@@ -99,6 +99,9 @@ struct CommitLogOptions {
   std::int64_t read_cache_bytes = 64LL << 20;  // of blocks of 128 KiB, taken when first filled
   std::int64_t delta_bytes = 64LL << 20;       // index deltas: a scan after a crash reads at most about twice this
   Millis retention_check_ms = 300'000;
+  // Producers that appended nothing for set_producer_expiration() are forgotten when the log opens and this often.
+  Millis producer_check_ms = 600'000;
+  Millis producer_expiration_ms = 86'400'000;
   std::int64_t disk_reserve_bytes = 0;  // never lent to producers; 0: the smaller of 256 MiB and a 32nd of the volume
   Millis space_check_ms = 0;            // how often the volume is asked for its free bytes; 0: only while writing
   Millis zero_ahead_ms = 0;             // direct mode: how long nothing must have come before zeroing begins; 0: never
@@ -157,6 +160,7 @@ class CommitLog {
   std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
   void remove(const PartitionKey& key);
   void set_rules(const PartitionKey& key, const PartitionRules& rules);
+  void set_producer_expiration(Millis expiration_ms);  // any thread; counts from the next check on
   [[nodiscard]] std::shared_ptr<Partition> find(const PartitionKey& key) const;  // null if there is none
   [[nodiscard]] std::vector<std::shared_ptr<Partition>> partitions() const;
 

@@ -169,6 +169,10 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   if (options_.retention_check_ms > 0) {
     repeat(options_.retention_check_ms, &Engine::begin_retention);
   }
+  if (options_.producer_check_ms > 0) {
+    begin_expiring_producers();
+    repeat(options_.producer_check_ms, &Engine::begin_expiring_producers);
+  }
   if (options_.space_check_ms > 0) {
     repeat(options_.space_check_ms, &Engine::begin_looking);
   }
@@ -634,6 +638,21 @@ void CommitLog::Engine::begin_looking() {
 
 void CommitLog::Engine::begin_retention() {
   run_retention([] {});
+}
+
+void CommitLog::Engine::begin_expiring_producers() {
+  if (is_expiring_producers_.exchange(true)) {
+    return;  // the log role waits for something longer than the pace
+  }
+  post(runtime_.pool, [this] {
+    const auto expiration_ms = producer_expiration_ms_.load();
+    memory_.expire_producers(expiration_ms);
+    appender_.push_control([this, expiration_ms](Appender& log) {
+      log.expire_producers(expiration_ms);
+      is_expiring_producers_.store(false);
+      return true;
+    });
+  });
 }
 
 void CommitLog::Engine::begin_zeroing() {

@@ -44,6 +44,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void bound_high_watermark(std::shared_ptr<LogPartition> partition, Offset bound);
   [[nodiscard]] LogStatistics statistics() const;
   void run_retention(Task done);
+  void set_producer_expiration(Millis expiration_ms) { producer_expiration_ms_.store(expiration_ms); }
 
   void append(Append request);
   void append(std::span<Append> requests);
@@ -110,6 +111,7 @@ class CommitLog::Engine final : public AppenderHooks,
   [[nodiscard]] std::string way_out() const;      // of read-only, for the one who reads the log
   [[nodiscard]] std::int64_t file_bytes() const;  // that a new segment takes at once
   void begin_retention();
+  void begin_expiring_producers();
   void begin_looking();
   void begin_zeroing();
   void begin_scrubbing();
@@ -139,6 +141,8 @@ class CommitLog::Engine final : public AppenderHooks,
   Retention retention_;
   Scrub scrub_;                            // pool
   std::atomic<bool> is_scrubbing_{false};  // a turn is on its way
+  std::atomic<Millis> producer_expiration_ms_{options_.producer_expiration_ms};
+  std::atomic<bool> is_expiring_producers_{false};  // a pass is on its way
   MemoryTopics memory_;
 
   mutable std::mutex table_mutex_;  // guards table_; held for one look-up

@@ -1,6 +1,7 @@
 // The verifying half of log/log_dump.hpp.
 #include <map>
 
+#include "base/count_of.hpp"
 #include "log/index_layout.hpp"
 #include "log/log_dump.hpp"
 #include "log/state_entry.hpp"
@@ -56,8 +57,8 @@ class SegmentVerifier {
       const auto why = scanner.error();
       const bool more = scanner.resync();
       if (more || sealed) {
-        problem_at(from, std::to_string(scanner.position() - from) +
-                             " bytes are no entry: " + std::string(to_string(why.code)));
+        problem_at(from, count_of(scanner.position() - from, "byte is", "bytes are") +
+                             " no entry: " + std::string(to_string(why.code)));
       } else if (!is_longer_) {
         report_.torn_bytes = scanner.position() - from;
       }
@@ -219,7 +220,8 @@ class SegmentVerifier {
       }
     }
     if (named < live) {
-      problem(name + "it names " + std::to_string(named) + " of " + std::to_string(live) + " batches");
+      problem(name + "it names " + std::to_string(named) + " of " +
+              count_of(static_cast<std::int64_t>(live), "batch", "batches"));
     }
     if (!index.state(row)) {
       problem(name + "its state items are damaged");

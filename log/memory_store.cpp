@@ -66,7 +66,6 @@ MemoryDropped MemoryStore::retain(const PartitionRules& rules, Millis now) {
     }
     drop_front(dropped);
   }
-  producers.expire(now);
   return dropped;
 }
 

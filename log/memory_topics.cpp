@@ -399,14 +399,22 @@ std::int64_t MemoryTopics::size_bytes(const LogPartition& partition) const {
   return partition.memory->store.size_bytes();
 }
 
-void MemoryTopics::retain() {
-  std::vector<std::shared_ptr<LogPartition>> all;
-  {
-    const std::scoped_lock lock(mutex_);
-    all.assign(partitions_.begin(), partitions_.end());
-  }
+std::vector<std::shared_ptr<LogPartition>> MemoryTopics::all() {
+  const std::scoped_lock lock(mutex_);
+  return {partitions_.begin(), partitions_.end()};
+}
+
+void MemoryTopics::expire_producers(Millis expiration_ms) {
   const auto now = clock_.wall_ms();
-  for (const auto& partition : all) {
+  for (const auto& partition : all()) {
+    const std::scoped_lock lock(partition->memory->mutex);
+    partition->memory->store.producers.expire(now, expiration_ms);
+  }
+}
+
+void MemoryTopics::retain() {
+  const auto now = clock_.wall_ms();
+  for (const auto& partition : all()) {
     const auto rules = partition->rules();
     const std::scoped_lock lock(partition->memory->mutex);
     account(*partition, partition->memory->store.retain(rules, now));

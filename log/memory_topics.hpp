@@ -14,8 +14,8 @@
 // 4. Without a log that takes entries (read-only, full) appends go on to the end of the reserved block.
 //
 // Owner: the engine of CommitLog. append*, reads and move_start on any thread, they never block; granted() on
-// Runtime::write; add() and forget() on the controller's executor, retain() on the pool. Order of locks: partitions_,
-// then one MemoryPartition, then what LogPartition has inside. Never two partitions.
+// Runtime::write; add() and forget() on the controller's executor, retain() and expire_producers() on the pool. Order
+// of locks: partitions_, then one MemoryPartition, then what LogPartition has inside. Never two partitions.
 #pragma once
 
 #include <memory>
@@ -63,9 +63,11 @@ class MemoryTopics {
   [[nodiscard]] std::int64_t size_bytes(const LogPartition& partition) const;
 
   void retain();  // one pass over all partitions
+  void expire_producers(Millis expiration_ms);
   [[nodiscard]] std::int64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
 
  private:
+  std::vector<std::shared_ptr<LogPartition>> all();
   struct Round;  // what one call has to do once it holds no lock
   void take(Append& request, Round& round);
   bool place(const std::shared_ptr<LogPartition>& partition, Append& request, Round& round);

@@ -14,7 +14,6 @@
 
 namespace weir::log {
 
-inline constexpr Millis kProducerIdExpirationMs = 86'400'000;  // Kafka's producer.id.expiration.ms
 inline constexpr std::size_t kProducerWindow = 5;
 
 enum class SequenceVerdict : std::uint8_t {
@@ -61,7 +60,9 @@ class ProducerTable {
   [[nodiscard]] SequenceCheck check(const protocol::BatchFacts& facts) const;
   // A batch that check() accepted, or one that is in the log already (replay): taken as it is, newest wins.
   void apply(const protocol::BatchFacts& facts, Offset base_offset, Millis append_ms);
-  void expire(Millis now, Millis expiration_ms = kProducerIdExpirationMs);
+  // Forgets who has appended nothing for so long. Counted from the append, where Kafka takes the stamp of the record: a
+  // producer of old records keeps its protection.
+  void expire(Millis now, Millis expiration_ms);
   // Forgets batches at and above the new log end. A producer whose whole window goes is unknown again.
   void truncate_to(Offset log_end);
   void clear() { producers_.clear(); }

@@ -114,11 +114,12 @@ TEST(ProducerTable, AMarkerRaisesTheEpochAndTheNextSequenceIsZero) {
 }
 
 TEST(ProducerTable, AnIdleProducerExpiresAndIsUnknownAgain) {
+  constexpr Millis kDay = 86'400'000;
   Log log;
   log.send(batch(0));
-  log.table.expire(kNow + kProducerIdExpirationMs - 1);
+  log.table.expire(kNow + kDay - 1, kDay);
   EXPECT_EQ(log.table.size(), 1U);
-  log.table.expire(kNow + kProducerIdExpirationMs);
+  log.table.expire(kNow + kDay, kDay);
   EXPECT_TRUE(log.table.empty());
   EXPECT_EQ(log.send(batch(44)).verdict, Verdict::accept);
 }

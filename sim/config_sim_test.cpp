@@ -3,6 +3,7 @@
 
 #include "base/logging.hpp"
 #include "protocol/errors.hpp"
+#include "protocol/gen/delete_records.hpp"
 #include "protocol/gen/describe_configs.hpp"
 #include "protocol/gen/incremental_alter_configs.hpp"
 #include "protocol/gen/produce.hpp"
@@ -64,13 +65,17 @@ class ConfigSim : public testing::Test {
     const auto& config = answer->response.results[0].configs[0];
     return (config.value ? config.value->str() : "null") + " from " + std::to_string(config.config_source);
   }
-  int produce(std::size_t size_bytes) {
+  int produce(std::size_t size_bytes) { return produce(kTopic.name, BatchOptions{}, size_bytes); }
+  int produce_as(const std::string& topic_name, std::int32_t sequence) {
+    return produce(topic_name, {.producer_id = 9, .producer_epoch = 0, .base_sequence = sequence}, 10);
+  }
+  int produce(const std::string& topic_name, const BatchOptions& options, std::size_t size_bytes) {
     const std::string value(size_bytes, 'x');
-    RecordBatchBuilder builder{BatchOptions{}};
+    RecordBatchBuilder builder{options};
     builder.append({.value = as_bytes(std::string_view{value}), .timestamp = 1'700'000'000'000});
     ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
     auto& topic = request.topic_data.emplace_back();
-    topic.name = kTopic.name;
+    topic.name = topic_name;
     topic.partition_data.push_back(
         {.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
     auto answer = std::make_shared<std::optional<Result<client::Answered<ProduceResponse>>>>();
@@ -79,6 +84,24 @@ class ConfigSim : public testing::Test {
     world.run_until([&] { return answer->has_value(); }, World::kPatienceMs);
     return answer->has_value() && **answer ? (**answer)->response.responses.at(0).partition_responses.at(0).error_code
                                            : -7;
+  }
+
+  // The error and the new log start.
+  std::pair<int, std::int64_t> delete_records(const std::string& topic_name, std::int64_t offset) {
+    DeleteRecordsRequest request{.timeout_ms = 30'000};
+    auto& topic = request.topics.emplace_back();
+    topic.name = topic_name;
+    topic.partitions.push_back({.partition_index = 0, .offset = offset});
+    const auto answer = world.call<DeleteRecordsRequest, DeleteRecordsResponse>(*connection, request);
+    if (!answer) {
+      return {-7, -7};
+    }
+    const auto& part = answer->response.topics.at(0).partitions.at(0);
+    return {part.error_code, part.low_watermark};
+  }
+  void let_pass(Millis time_ms) {
+    world.run_until([] { return false; }, time_ms);
+    connect();
   }
 
   World world{11};
@@ -119,6 +142,47 @@ TEST_F(ConfigSim, RetentionOfAllTopicsReachesTheLog) {
   connect();
   EXPECT_EQ(set(kBrokerConfigs, "", "log.retention.bytes", "1"), 0);
   EXPECT_TRUE(world.run_until(begins_later, kLongerThanTheCheck));
+}
+
+// Kafka's recorded answers: compat_tests/probes, "delete_records".
+TEST_F(ConfigSim, RecordsAreDeletedByRequestUnlessATopicIsCompactedAndNotDeleted) {
+  constexpr int kPolicy = static_cast<int>(ErrorCode::policy_violation);
+  const std::vector<std::tuple<std::string, std::string, int>> all{
+      {"kept", "", 0}, {"both", "compact,delete", 0}, {"old", "delete", 0}, {"compacted", "compact", kPolicy}};
+  for (const auto& [name, policy, error] : all) {
+    ASSERT_TRUE(create_topic(world, {name, 1}, {{"cleanup.policy", policy}}));
+    ASSERT_EQ(produce(name, BatchOptions{}, 10), policy.starts_with("compact") ? 87 : 0) << "a record without a key";
+    const std::int64_t end = policy.starts_with("compact") ? 0 : 1;
+    EXPECT_EQ(delete_records(name, end), (std::pair<int, std::int64_t>{error, error == 0 ? end : -1})) << name;
+  }
+  EXPECT_EQ(set(kTopicConfigs, "compacted", "cleanup.policy", ""), 0);
+  EXPECT_EQ(delete_records("compacted", 0).first, 0) << "changed while it runs";
+  EXPECT_EQ(produce("compacted", BatchOptions{}, 10), 0);
+  EXPECT_EQ(set(kBrokerConfigs, "", "log.cleanup.policy", "compact"), 0);
+  EXPECT_EQ(delete_records(kTopic.name, 0).first, kPolicy) << "inherited";
+}
+
+TEST_F(ConfigSim, AnIdleProducerIsForgottenAtTheNextCheckAndWhenTheLogOpens) {
+  constexpr int kOutOfSequence = static_cast<int>(ErrorCode::out_of_order_sequence_number);
+  const std::string memory = "memory";
+  ASSERT_TRUE(create_topic(world, {memory, 1}, {{"mq.storage", "memory"}}));
+  for (const auto& name : {kTopic.name, memory}) {
+    EXPECT_EQ(produce_as(name, 0), 0);
+    EXPECT_EQ(produce_as(name, 9), kOutOfSequence);
+  }
+  EXPECT_EQ(set(kBrokerConfigs, "", "producer.id.expiration.ms", "2000"), 0);
+  let_pass(300'000);
+  EXPECT_EQ(produce_as(kTopic.name, 9), kOutOfSequence) << "nobody has looked yet";
+  let_pass(400'000);  // producer.id.expiration.check.interval.ms is 600 s
+  for (const auto& name : {kTopic.name, memory}) {
+    EXPECT_EQ(produce_as(name, 9), 0) << name;
+    EXPECT_EQ(produce_as(name, 9), 0) << name << ": known again, a duplicate";
+    EXPECT_EQ(produce_as(name, 20), kOutOfSequence) << name;
+  }
+  let_pass(10'000);
+  crash_and_restart();
+  let_pass(1);
+  EXPECT_EQ(produce_as(kTopic.name, 20), 0) << "its last append was longer ago";
 }
 
 TEST_F(ConfigSim, TheBoundOfConnectionsMovesWhileTheBrokerRuns) {

@@ -241,6 +241,37 @@ TEST_F(GroupSim, AdminsSeeAndDeleteGroupsOfAllPartitions) {
   EXPECT_EQ(versioned<LeaveGroupResponse>(world, *connection, leave, 5).members.at(0).error_code, kNone);
 }
 
+// Versions 2 to 4 name a retention: -1 is the broker's, any other counts from now, so one below it is over already.
+TEST_F(GroupSim, ACommitWithANegativeRetentionExpiresAtTheNextCheckAndMinusOneIsTheBrokers) {
+  auto& world = new_world(5);
+  start(world);
+  stable_member(world);  // the shard is loaded then
+  const auto commit_for = [&](const char* group, std::int64_t retention_ms) {
+    OffsetCommitRequest request;
+    request.group_id = group;
+    request.retention_time_ms = retention_ms;
+    auto& topic = request.topics.emplace_back();
+    topic.name = kTopic.name;
+    topic.partitions.push_back({.partition_index = 1, .committed_offset = 7, .committed_metadata = "m"});
+    const auto answer = versioned<OffsetCommitResponse>(world, *connection, request, 3);
+    return answer.topics.at(0).partitions.at(0).error_code;
+  };
+  const auto once_loaded = [&](const char* group, std::int64_t retention_ms) {
+    std::int16_t code = -1;
+    for (int i = 0; i < 100 && code != kNone; ++i) {
+      code = commit_for(group, retention_ms);
+    }
+    return code;
+  };
+  EXPECT_EQ(once_loaded("over", -5), kNone);
+  EXPECT_EQ(once_loaded("by default", -1), kNone);
+  EXPECT_EQ(committed(world, "over", 7), 7);
+  world.run_until([] { return false; }, 700'000);  // offsets.retention.check.interval.ms is 600 s
+  connect(world);
+  EXPECT_EQ(committed(world, "over", 7), -1);
+  EXPECT_EQ(committed(world, "by default", 7), 7);
+}
+
 TEST_F(GroupSim, ATopicThatIsDeletedTakesItsCommittedOffsetsWithIt) {
   auto& world = new_world(7);
   start(world);

@@ -32,7 +32,9 @@ ErrorCode check(const FoundPartition& found, const Services& services, std::int6
   if (found.error != ErrorCode::none) {
     return found.error;
   }
-  if (!services.topics.of(*found.topic)->rules.delete_old) {
+  // With an empty cleanup.policy records may be deleted by request, and only so.
+  const auto& rules = services.topics.of(*found.topic)->rules;
+  if (rules.compact && !rules.delete_old) {
     return ErrorCode::policy_violation;
   }
   const bool in_range = offset == kHighWatermark || (offset >= 0 && offset <= found.partition->high_watermark().value);

@@ -14,6 +14,7 @@ using protocol::OffsetCommitResponse;
 
 constexpr std::int16_t kFirstUnknownGroupVersion = 9;
 constexpr std::int16_t kFirstByIdVersion = 10;
+constexpr std::int64_t kBrokersRetention = -1;  // versions 2 to 4 may name one of their own
 
 class Commit : public std::enable_shared_from_this<Commit> {
  public:
@@ -25,7 +26,7 @@ class Commit : public std::enable_shared_from_this<Commit> {
     event.group_id = request.group_id.str();
     event.sender = {request.member_id.str(), string_of(request.group_instance_id),
                     request.generation_id_or_member_epoch};
-    if (request.retention_time_ms >= 0) {
+    if (request.retention_time_ms != kBrokersRetention) {  // one in the past is kept until the next check, as in Kafka
       event.retention_ms = request.retention_time_ms;
     }
     event.old_unknown_group_error = context_.api_version < kFirstUnknownGroupVersion;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.hpp"
+
 namespace weir::metadata {
 namespace {
 bool is_legal(char c) {
@@ -16,9 +18,9 @@ std::optional<std::string> refuse_topic_name(std::string_view name) {
   if (name == "." || name == "..") {
     return "A topic cannot be named '.' or '..'.";
   }
-  if (name.size() > kTopicNameMax) {
+  if (const auto length = utf16_length(name); length > kTopicNameMax) {
     return "A topic name has at most " + std::to_string(kTopicNameMax) + " characters; this one has " +
-           std::to_string(name.size()) + ".";
+           std::to_string(length) + ".";
   }
   if (!std::all_of(name.begin(), name.end(), is_legal)) {
     return "A topic name has only the characters a-z, A-Z, 0-9, '.', '_' and '-'.";

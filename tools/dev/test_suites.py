@@ -35,7 +35,9 @@ class Totals:
             print(output[-20000:], flush=True)
 
 
-def run(command, env=None, timeout=SUITE_TIMEOUT_S):
+def run(name, command, env=None, timeout=SUITE_TIMEOUT_S):
+    """Says when it begins: some suites take minutes and print nothing before their end."""
+    print(f'{name} ...', flush=True)
     started = time.monotonic()
     try:
         done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE,
@@ -49,7 +51,7 @@ def run(command, env=None, timeout=SUITE_TIMEOUT_S):
 def gtest(totals, preset, binary):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / 'report.json'
-        code, output, seconds = run([str(binary), f'--gtest_output=json:{report}', '--gtest_brief=1'],
+        code, output, seconds = run(f'{preset} {binary.name}', [str(binary), f'--gtest_output=json:{report}', '--gtest_brief=1'],
                                     SANITIZER_ENV.get(preset))
         facts = json.loads(report.read_text()) if report.exists() else {'tests': 0, 'failures': 0}
     failed = facts['failures']
@@ -61,7 +63,7 @@ def gtest(totals, preset, binary):
 def fuzz_replay(totals, preset, binary):
     own = ROOT / 'build' / 'corpus' / binary.name.removesuffix('_replay')
     corpus = [str(own)] if own.is_dir() else []
-    code, output, seconds = run([str(binary), *corpus, str(ROOT / 'build' / 'corpus' / 'common')], SANITIZER_ENV.get(preset))
+    code, output, seconds = run(f'{preset} {binary.name}', [str(binary), *corpus, str(ROOT / 'build' / 'corpus' / 'common')], SANITIZER_ENV.get(preset))
     totals.add(f'{preset} {binary.name}', int(code == 0), int(code != 0), seconds, output)
 
 
@@ -76,7 +78,7 @@ def preset_suites(totals, preset):
 
 def command_suite(totals, name, command, timeout=SUITE_TIMEOUT_S):
     """A command whose own last count line is taken, or whose exit code counts as one test."""
-    code, output, seconds = run(command, timeout=timeout)
+    code, output, seconds = run(name, command, timeout=timeout)
     counts = re.findall(r'^(\d+) passed, (\d+) failed$', output, re.M)
     passed, failed = map(int, counts[-1]) if counts else (int(code == 0), int(code != 0))
     if code != 0 and failed == 0:

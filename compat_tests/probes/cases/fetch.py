@@ -1,6 +1,6 @@
 """Reading: Fetch with its limits, epochs and sessions; ListOffsets; OffsetForLeaderEpoch; DeleteRecords."""
 
-from raw.story import create, delete_records, epoch_end, fetch, list_offsets, produce, step, topic
+from raw.story import TOPIC, change_configs, create, delete_records, epoch_end, fetch, list_offsets, produce, step, topic
 
 NIL = "00000000000000000000000000000001"
 
@@ -110,6 +110,11 @@ def cases() -> dict:
             ("an unknown partition", delete_records("@t", 0, partition=9)), ("an unknown topic", delete_records("@nobody", 0)),
             ("a partition twice", step("DeleteRecords", TimeoutMs=5000, Topics=[{"Name": "@t", "Partitions": [{"PartitionIndex": 1, "Offset": 0}] * 2}])),
             ("make compact", create("@compact", configs={"cleanup.policy": "compact"})), ("of a compacted topic", delete_records("@compact", 0)),
+            *(step for policy, name in (("", "@kept"), ("compact,delete", "@both")) for step in (
+                (f"make {name}", create(name, configs={"cleanup.policy": policy})), (f"fill {name}", produce(name, {"n": 3})),
+                (f"two of {name}", delete_records(name, 2)), (f"first of {name}", list_offsets(name, -2)))),
+            ("keep the first for ever", change_configs(TOPIC, "@t", ("cleanup.policy", 0, ""))), ("still", delete_records("@t", -1)),
+            ("compact it", change_configs(TOPIC, "@t", ("cleanup.policy", 0, "compact"))), ("no more", delete_records("@t", -1)),
             ("nothing", step("DeleteRecords", TimeoutMs=5000)),
         ),
     }

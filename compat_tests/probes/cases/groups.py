@@ -82,6 +82,7 @@ def cases() -> dict:
             ("an unknown id", step("OffsetCommit", 10, GroupId="@own", Topics=[{"TopicId": NIL, "Partitions": [{"PartitionIndex": 0, "CommittedOffset": 1, "CommittedMetadata": ""}]}])),
             *((f"v{v}", commit("@own", "@t", 10 + v, epoch=0, v=v)) for v in range(2, 11)),
             ("a retention of its own", commit("@own", "@t", 3, v=3, RetentionTimeMs=3_600_000)),
+            ("a retention that is over", commit("@over", "@t", 3, v=3, RetentionTimeMs=-5)), ("it is there until the next check", committed("@over", "@t")),
             ("all in version 8", committed("@own", None, v=8)), ("all in version 2", committed("@own", None, v=2)),
             *((f"fetch v{v}", committed("@own", "@t", (0, 1, 9), v=v)) for v in range(1, 11)),
             ("no such group", committed("@none", "@t")), ("no such group, all", committed("@none", None)), ("no such topic", committed("@own", "@nobody", v=9)),
@@ -91,6 +92,17 @@ def cases() -> dict:
             ("a partition twice", committed("@own", "@t", (0, 0), v=7)),
             ("the group without a name goes", delete_groups("")),
         ),
+        # Texts are limited in Java's characters, which are UTF-16 units; names of groups and instances only by what a request carries.
+        "lengths": [
+            ("make", create("@t")),
+            *((f"{count} times {text}", commit("@own", "@t", text=text * count))
+              for text, counts in (("\u00fc", (4097, 4096, 2049)), ("\u20ac", (4097, 4096)), ("\U0001f600", (2049, 2048))) for count in counts),
+            ("the last is whole", committed("@own", "@t")),
+            ("a group of 300", commit("@" + "g" * 300, "@t")), ("a group that is no word", commit("@ \u00fc/", "@t")),
+            ("an instance of 300", join("@i", GroupInstanceId="i" * 300)), ("an instance that is no word", join("@j", GroupInstanceId=" \u00fc/")),
+            ("an instance without a name", join("@k", GroupInstanceId="")), ("a longer kind", join("@l", kind="k" * 300)),
+            ("a topic of 250", create("x" * 250)), ("a topic of 200 and 400 bytes", create("\u00fc" * 200)),
+        ],
         "deleted_offsets": _one_member(
             ("commit", commit("@own", "@t")), ("one of them", delete_offsets("@own", "@t", (0, 9))), ("it is gone", committed("@own", "@t")),
             ("again", delete_offsets("@own", "@t")), ("of a topic that is read", delete_offsets(G, "@t")), ("of no group", delete_offsets("@none", "@t")),
