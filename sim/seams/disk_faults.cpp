@@ -69,7 +69,7 @@ int DiskFaults::ask(DiskOperation operation, const std::string& path, Random& ra
     }
   }
   if (error != 0) {
-    met_.push_back({operation, path, error});
+    note({operation, path, error});
   }
   return error;
 }

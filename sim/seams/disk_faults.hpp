@@ -41,6 +41,7 @@ class DiskFaults {
   void clear() { rules_.clear(); }
   // The errno that the operation fails with, or 0. Asked once for each operation.
   int ask(DiskOperation operation, const std::string& path, Random& random);
+  void note(MetFault met) { met_.push_back(std::move(met)); }
   // Since the beginning, in order.
   [[nodiscard]] const std::vector<MetFault>& met() const { return met_; }
 

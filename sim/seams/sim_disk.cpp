@@ -49,6 +49,7 @@ struct SimDisk::State {
     const bool takes_one = operation == DiskOperation::open || operation == DiskOperation::create ||
                            operation == DiskOperation::sync_directory || operation == DiskOperation::list;
     if (takes_one && open_files >= open_files_max) {
+      faults.note({operation, path, EMFILE});
       return error_of_errno(EMFILE);
     }
     return {};
