@@ -10,10 +10,10 @@ FetchWaiters::~FetchWaiters() {
   }
 }
 
-FetchWaiters::Id FetchWaiters::wait(std::vector<std::shared_ptr<log::Partition>> partitions, Task wake) {
+FetchWaiters::Id FetchWaiters::wait(std::vector<std::shared_ptr<log::Partition>> partitions, Task wake) noexcept {
   const auto id = next_id_++;
   for (const auto& partition : partitions) {
-    partition->waiters.fetch_add(1);  // sequentially consistent: before the caller looks at the ends
+    partition->waiters.fetch_add(1);  // sequentially consistent: before the caller looks at the high watermark
     by_partition_[partition.get()].push_back(id);
   }
   waiting_.emplace(id, Waiting{std::move(partitions), std::move(wake)});
@@ -31,7 +31,7 @@ void FetchWaiters::forget(const Waiting& waiting, Id id) {
   }
 }
 
-void FetchWaiters::cancel(Id id) {
+void FetchWaiters::cancel(Id id) noexcept {
   auto node = waiting_.extract(id);
   if (node) {
     forget(node.mapped(), id);

@@ -2,8 +2,8 @@
 // observer and carries "these partitions advanced" from the write role to the loops that have somebody waiting, one
 // post a loop.
 //
-// No lost wake-up: a fetch registers first and looks at the ends afterwards; the log publishes the ends first and looks
-// at Partition::waiters afterwards (both sequentially consistent), so at least one of the two sees the other.
+// No lost wake-up: a fetch registers first and looks at the high watermark afterwards; the log publishes that first and
+// looks at Partition::waiters afterwards. Why one of the two sees the other: log/partition.hpp, at `waiters`.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ class FetchWaiters {
   ~FetchWaiters();
 
   // `wake` runs once on this loop after any of the partitions advanced or was deleted, unless cancelled before.
-  Id wait(std::vector<std::shared_ptr<log::Partition>> partitions, Task wake);
-  void cancel(Id id);
+  Id wait(std::vector<std::shared_ptr<log::Partition>> partitions, Task wake) noexcept;
+  void cancel(Id id) noexcept;
   void advanced(std::span<const std::shared_ptr<log::Partition>> partitions);
   [[nodiscard]] std::size_t size() const { return waiting_.size(); }
 

@@ -115,8 +115,7 @@ class LogPartition final : public Partition {
     epochs_.truncate_before(start);
   }
   void reserve(Offset end);  // as the log tells it: it begins there, and has nothing
-  // Memory topics, under the mutex of `memory`. The high watermark in sequentially consistent order: whoever waits for
-  // it registers first and looks at it afterwards.
+  // Memory topics, under the mutex of `memory`.
   void follow_memory() {
     const auto& store = memory->store;
     const auto end = store.log_end().value;
@@ -160,7 +159,7 @@ class LogPartition final : public Partition {
   // True if it moved.
   bool follow_high_watermark() {
     const auto target = flush() == FlushMode::sync ? durable_end() : written_end();
-    return raise(high_watermark_, is_replicated_ ? std::min(target, bound_) : target);
+    return raise(high_watermark_, is_replicated_ ? std::min(target, bound_) : target, std::memory_order_seq_cst);
   }
   // Recovery: as the log tells it.
   void set_known_high_watermark(Offset high_watermark) {
@@ -176,14 +175,15 @@ class LogPartition final : public Partition {
   }
 
   // Controller executor, once.
-  void mark_deleted() { deleted_.store(true, std::memory_order_release); }
+  void mark_deleted() { deleted_.store(true, std::memory_order_seq_cst); }
 
  private:
-  static bool raise(std::atomic<std::int64_t>& end, Offset to) {
+  // The high watermark in sequentially consistent order, for who waits for it: see Partition::waiters.
+  static bool raise(std::atomic<std::int64_t>& end, Offset to, std::memory_order order = std::memory_order_release) {
     if (end.load(std::memory_order_relaxed) >= to.value) {
       return false;
     }
-    end.store(to.value, std::memory_order_release);
+    end.store(to.value, order);
     return true;
   }
 

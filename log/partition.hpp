@@ -44,7 +44,7 @@ class PartitionEnds {
   [[nodiscard]] Offset log_end() const { return {log_end_.load(std::memory_order_acquire)}; }
   [[nodiscard]] Offset written_end() const { return {written_end_.load(std::memory_order_acquire)}; }
   [[nodiscard]] Offset durable_end() const { return {durable_end_.load(std::memory_order_acquire)}; }
-  [[nodiscard]] Offset high_watermark() const { return {high_watermark_.load(std::memory_order_acquire)}; }
+  [[nodiscard]] Offset high_watermark() const { return {high_watermark_.load(std::memory_order_seq_cst)}; }
   // No transactions yet: the last stable offset is the high watermark.
   [[nodiscard]] Offset last_stable_offset() const { return high_watermark(); }
 
@@ -65,9 +65,15 @@ class Partition : public PartitionEnds {
   [[nodiscard]] const PartitionKey& key() const { return key_; }
   [[nodiscard]] LocalPartition local() const { return local_; }
   [[nodiscard]] LeaderEpoch leader_epoch() const { return {leader_epoch_.load(std::memory_order_acquire)}; }
-  [[nodiscard]] bool deleted() const { return deleted_.load(std::memory_order_acquire); }
+  [[nodiscard]] bool deleted() const { return deleted_.load(std::memory_order_seq_cst); }
 
   // Fetches that wait for this partition, counted by broker/waiters so that the write role wakes nobody in vain.
+  //
+  // Who waits raises this and then looks at the high watermark (and at deleted()); who moves the high watermark stores
+  // it and then looks at this. All four are sequentially consistent: in their one order either the look of the waiter
+  // comes behind the store, and it sees the record, or the other's look comes behind the raise, and it wakes. With a
+  // release store and an acquire load, each may pass behind the look that follows it (on x86 the store, in the store
+  // buffer), neither sees the other, and the fetch sleeps for its whole max wait.
   std::atomic<std::int32_t> waiters{0};
 
  protected:
