@@ -524,7 +524,13 @@ void CommitLog::Engine::look_for_room() {
 }
 
 void CommitLog::Engine::tell_room() {
-  if (space_.is_short()) {
+  if (space_.is_short() && space_.lacks_files()) {
+    WEIR_LOG(
+        error,
+        "commitlog: the file system of {} can make {} more files (inodes; `df -i`) and must keep {} for segments and "
+        "indexes: producers are refused until there are more; remove files from it",
+        options_.folder, space_.free_files(), SpaceGuard::kFilesReserve);
+  } else if (space_.is_short()) {
     WEIR_LOG(error,
              "commitlog: the disk of {} has {} bytes free and must keep a reserve of {}: producers are refused until "
              "there is room; make some, or let retention do it",

@@ -16,7 +16,13 @@ void SpaceGuard::look() {
   reserve_.store(reserve, std::memory_order_relaxed);
   free_.store(*free, std::memory_order_relaxed);
   const auto wanted = is_short() ? reserve + std::max(reserve / 4, needed_.load(std::memory_order_relaxed)) : reserve;
-  const bool now_short = *free < wanted;
+  const auto counted = disk_.free_files(folder_);
+  const auto files = counted ? *counted : kFilesNotCounted;
+  const bool lacks_files =
+      files < (lacks_files_.load(std::memory_order_relaxed) ? kFilesReserve + kFilesReserve / 4 : kFilesReserve);
+  free_files_.store(files, std::memory_order_relaxed);
+  lacks_files_.store(lacks_files, std::memory_order_relaxed);
+  const bool now_short = *free < wanted || lacks_files;
   if (!now_short) {
     needed_.store(0, std::memory_order_relaxed);
   }
