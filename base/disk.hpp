@@ -3,6 +3,7 @@
 // name (create, rename, remove) is durable only after sync_directory of its folder. Any thread, but one writer a file.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <source_location>
 #include <string>
@@ -52,6 +53,8 @@ struct OpenOptions {
   bool read_only = false;
 };
 
+inline constexpr std::int64_t kFilesNotCounted = std::numeric_limits<std::int64_t>::max();
+
 // A lock on a folder, held until destroyed.
 class DiskLock {
  public:
@@ -70,6 +73,8 @@ class Disk {
   [[nodiscard]] virtual bool exists(const std::string& path) const = 0;
   [[nodiscard]] virtual Result<std::int64_t> free_bytes(const std::string& path) const = 0;
   [[nodiscard]] virtual Result<std::int64_t> total_bytes(const std::string& path) const = 0;
+  // How many files can still be made (inodes); kFilesNotCounted where the file system does not count them.
+  [[nodiscard]] virtual Result<std::int64_t> free_files(const std::string& /*path*/) const { return kFilesNotCounted; }
   // flock on `path` (made if missing), our pid written into it. in_use with the holder's pid.
   virtual Result<std::unique_ptr<DiskLock>> lock(const std::string& path) = 0;
 };

@@ -330,6 +330,12 @@ Result<std::int64_t> PosixDisk::total_bytes(const std::string& path) const {
   return volume_bytes(path, false);
 }
 
+Result<std::int64_t> PosixDisk::free_files(const std::string& path) const {
+  struct statvfs volume{};
+  WEIR_TRY_VOID(checked(::statvfs(path.c_str(), &volume)));
+  return volume.f_files == 0 ? kFilesNotCounted : static_cast<std::int64_t>(volume.f_favail);
+}
+
 Result<std::unique_ptr<DiskLock>> PosixDisk::lock(const std::string& path) {
   auto lock = std::make_unique<PosixLock>(
       retry_interrupted([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644); }));

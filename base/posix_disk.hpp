@@ -19,6 +19,7 @@ class PosixDisk final : public Disk {
   [[nodiscard]] bool exists(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override;
+  [[nodiscard]] Result<std::int64_t> free_files(const std::string& path) const override;
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override;
 
  private:

@@ -134,6 +134,8 @@ TEST(PosixDisk, TheVolumeHasRoom) {
   TemporaryFolder folder;
   PosixDisk disk;
   EXPECT_GT(disk.total_bytes(folder.path()).value(), disk.free_bytes(folder.path()).value() - 1);
+  EXPECT_GT(disk.free_files(folder.path()).value(), 0);
+  EXPECT_EQ(disk.free_files(folder.file("nowhere")).error().code, Errc::not_found);
   EXPECT_EQ(disk.free_bytes(folder.file("nowhere")).error().code, Errc::not_found);
 }
 

@@ -581,7 +581,7 @@ void CommitLog::Engine::segment_prepared(std::shared_ptr<Segment> segment) {
 void CommitLog::Engine::limit_reached() {
   if (!space_.is_short()) {
     space_.found_full(0);
-    post(runtime_.pool, [this] { tell_room(); });
+    post(runtime_.pool, [this] { look_for_room(); });
   }
 }
 
@@ -621,7 +621,18 @@ void CommitLog::Engine::tell_room() {
   if (told_short_.exchange(is_short) == is_short) {
     return;
   }
-  if (is_short) {
+  if (is_short && space_.lacks_files()) {
+    WEIR_LOG(
+        error,
+        "commitlog: the file system of {} can make {} more files (inodes; `df -i`) and must keep {} for segments and "
+        "indexes: producers are refused until there are more; remove files from it",
+        options_.folder, space_.free_files(), SpaceGuard::kFilesReserve);
+  } else if (is_short && space_.is_refused_with_room()) {
+    WEIR_LOG(error,
+             "commitlog: the file system of {} gives no room, though it tells {} bytes free (a quota?): producers are "
+             "refused until it does",
+             options_.folder, space_.free_bytes());
+  } else if (is_short) {
     WEIR_LOG(error,
              "commitlog: the disk of {} has {} bytes free and must keep a reserve of {}: producers are refused until "
              "there is room; make some, or let retention do it",

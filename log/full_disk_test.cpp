@@ -164,6 +164,30 @@ TEST_P(FullDisk, AStopOnAFullDiskEndsAndLosesNothing) {
   expect_all_there();
 }
 
+TEST_P(FullDisk, AFullInodeTableIsToldAsWhatItIsAndKeepsProducersOutUntilFilesCanBeMade) {
+  start();
+  EXPECT_FALSE(append("first"));
+  const auto files = [&] { return static_cast<std::int64_t>(test.disk.list("data/commitlog")->size() + 1); };
+  const LogCapture lines;
+  test.disk.set_file_limit(files());
+  test.queue.run_for(500);
+  EXPECT_TRUE(test.log->statistics().short_of_space);
+  EXPECT_GT(test.log->statistics().free_bytes, 32 * kMiB);
+  const auto refused = append("refused");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, Errc::disk_full);
+  test.queue.run_for(5'000);
+  EXPECT_TRUE(test.log->statistics().short_of_space) << "for as long as it is so, though bytes are free";
+  const auto told = std::ranges::count_if(
+      lines.lines(), [](const auto& line) { return line.find("more files (inodes; `df -i`)") != std::string::npos; });
+  EXPECT_EQ(told, 1) << "once, not with every look";
+  test.disk.set_file_limit(1'000);
+  test.queue.run_for(500);
+  EXPECT_FALSE(test.log->statistics().short_of_space);
+  EXPECT_FALSE(append("second"));
+  expect_all_there();
+}
+
 INSTANTIATE_TEST_SUITE_P(BothModes, FullDisk, testing::Values(IoMode::buffered, IoMode::direct));
 
 }  // namespace

@@ -20,7 +20,13 @@ void SpaceGuard::look(std::optional<LogPosition> written) {
   }
   const bool was_short = short_.load(std::memory_order_relaxed);
   const auto wanted = was_short ? reserve + std::max(reserve / 4, needed_.load(std::memory_order_relaxed)) : reserve;
-  const bool now_short = *free < wanted;
+  const auto counted = disk_.free_files(folder_);
+  const auto files = counted ? *counted : kFilesNotCounted;
+  const bool lacks_files =
+      files < (lacks_files_.load(std::memory_order_relaxed) ? kFilesReserve + kFilesReserve / 4 : kFilesReserve);
+  free_files_.store(files, std::memory_order_relaxed);
+  lacks_files_.store(lacks_files, std::memory_order_relaxed);
+  const bool now_short = *free < wanted || lacks_files;
   if (!now_short) {
     needed_.store(0, std::memory_order_relaxed);
   }

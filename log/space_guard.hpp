@@ -3,6 +3,9 @@
 // not the end. How the reserve is kept: each look at the volume gives a limit, the log position up to which producers
 // may fill it. So it does not depend on how often somebody looks; only others who write to the volume can use it up.
 //
+// Files are room too: a file system may have bytes and no inode left, and then no segment, index or snapshot can be
+// made.
+//
 // States: roomy -> short (the file system has less than the reserve, the limit is reached, or something found no room)
 // -> roomy (it has the reserve and a quarter more again: no flutter at the edge; and what was not found). While a write
 // or a job waits for room it is short whatever the volume says: inodes or a quota may be what is lacking. Beside it:
@@ -22,6 +25,9 @@ namespace weir::log {
 
 class SpaceGuard {
  public:
+  // The next segment, index files, a snapshot and what replaces the manifest, twice over.
+  static constexpr std::int64_t kFilesReserve = 16;
+
   // A reserve of 0: the smaller of 256 MiB and a 32nd of the volume.
   SpaceGuard(const Disk& disk, std::string folder, std::int64_t reserve_bytes)
       : disk_(disk), folder_(std::move(folder)), wanted_reserve_(reserve_bytes) {}
@@ -42,9 +48,15 @@ class SpaceGuard {
   [[nodiscard]] bool is_short() const {
     return short_.load(std::memory_order_relaxed) || held_.load(std::memory_order_relaxed) != 0;
   }
+  // Something waits for room while the volume tells that it has enough.
+  [[nodiscard]] bool is_refused_with_room() const {
+    return held_.load(std::memory_order_relaxed) != 0 && free_bytes() >= reserve_bytes() + reserve_bytes() / 4;
+  }
   // No byte that a producer sends may lie behind it.
   [[nodiscard]] LogPosition limit() const { return {limit_.load(std::memory_order_relaxed)}; }
   [[nodiscard]] std::int64_t free_bytes() const { return free_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::int64_t free_files() const { return free_files_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool lacks_files() const { return lacks_files_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::int64_t reserve_bytes() const { return reserve_.load(std::memory_order_relaxed); }
 
   // The errno of descriptors or memory that the next segment, or what is done with a full one, waits for; 0: nothing.
@@ -57,6 +69,8 @@ class SpaceGuard {
   const std::int64_t wanted_reserve_;
   std::atomic<std::int64_t> reserve_{0};
   std::atomic<std::int64_t> free_{0};
+  std::atomic<std::int64_t> free_files_{kFilesNotCounted};
+  std::atomic<bool> lacks_files_{false};
   std::atomic<std::int64_t> needed_{0};
   std::atomic<std::int64_t> limit_{std::numeric_limits<std::int64_t>::max()};
   std::atomic<bool> short_{false};

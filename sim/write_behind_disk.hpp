@@ -26,6 +26,9 @@ class WriteBehindDisk final : public Disk {
   [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override {
     return disk_.free_bytes(path);
   }
+  [[nodiscard]] Result<std::int64_t> free_files(const std::string& path) const override {
+    return disk_.free_files(path);
+  }
   [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override {
     return disk_.total_bytes(path);
   }

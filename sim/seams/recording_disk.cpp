@@ -176,6 +176,9 @@ bool RecordingDisk::exists(const std::string& path) const {
 Result<std::int64_t> RecordingDisk::free_bytes(const std::string& path) const {
   return state_->below.free_bytes(path);
 }
+Result<std::int64_t> RecordingDisk::free_files(const std::string& path) const {
+  return state_->below.free_files(path);
+}
 Result<std::int64_t> RecordingDisk::total_bytes(const std::string& path) const {
   return state_->below.total_bytes(path);
 }

@@ -38,6 +38,7 @@ class RecordingDisk final : public Disk {
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override;
   [[nodiscard]] bool exists(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override;
+  [[nodiscard]] Result<std::int64_t> free_files(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override;
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override;
 

@@ -64,6 +64,10 @@ struct SimDisk::State {
     return total;
   }
   [[nodiscard]] std::int64_t free() const { return std::max<std::int64_t>(0, capacity - used()); }
+  [[nodiscard]] std::int64_t free_files() const {
+    return file_limit == kFilesNotCounted ? kFilesNotCounted
+                                          : std::max<std::int64_t>(0, file_limit - std::ssize(names.visible_files()));
+  }
   [[nodiscard]] bool limited() const { return capacity != kDefaultCapacity; }  // else no write asks how full it is
 
   mutable std::mutex mutex;
@@ -80,6 +84,7 @@ struct SimDisk::State {
   std::uint64_t crash_at = 0;  // 0: not armed
   std::uint64_t epoch = 0;     // one more with each crash; what was opened in an older one is closed
   std::int64_t capacity = kDefaultCapacity;
+  std::int64_t file_limit = kFilesNotCounted;
   bool crashed = false;
 };
 
@@ -265,6 +270,9 @@ Result<std::shared_ptr<File>> SimDisk::open(const std::string& raw_path, OpenOpt
     if (!options.create || !state_->names.folder_exists(folder_of(path))) {
       return error_of_errno(ENOENT);
     }
+    if (state_->free_files() == 0) {
+      return {Errc::disk_full, 0};
+    }
     inode = std::make_shared<SimInode>();
     state_->names.add(path, inode);
   }
@@ -355,6 +363,14 @@ Result<std::int64_t> SimDisk::free_bytes(const std::string& path) const {
   return state_->free();
 }
 
+Result<std::int64_t> SimDisk::free_files(const std::string& path) const {
+  const std::lock_guard guard{state_->mutex};
+  if (!state_->names.exists(normal_path(path))) {
+    return {Errc::not_found, ENOENT};
+  }
+  return state_->free_files();
+}
+
 Result<std::int64_t> SimDisk::total_bytes(const std::string& path) const {
   const std::lock_guard guard{state_->mutex};
   WEIR_TRY_VOID(state_->begin(DiskOperation::ask_room, path, state_->epoch));
@@ -438,6 +454,11 @@ void SimDisk::set_hint_hook(HintHook hook) {
   state_->hint_hook = std::move(hook);
 }
 
+void SimDisk::set_file_limit(std::int64_t files) {
+  const std::lock_guard guard{state_->mutex};
+  state_->file_limit = files;
+}
+
 void SimDisk::set_capacity(std::int64_t bytes) {
   const std::lock_guard guard{state_->mutex};
   state_->capacity = bytes;
@@ -448,6 +469,7 @@ std::unique_ptr<SimDisk> SimDisk::clone(std::uint64_t seed) const {
   const std::lock_guard guard{state_->mutex};
   copy->state_->names = state_->names.deep_copy();
   copy->state_->capacity = state_->capacity;
+  copy->state_->file_limit = state_->file_limit;
   return copy;
 }
 

@@ -32,6 +32,7 @@ class SimDisk final : public Disk {
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& path) const override;
   [[nodiscard]] bool exists(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> free_bytes(const std::string& path) const override;
+  [[nodiscard]] Result<std::int64_t> free_files(const std::string& path) const override;
   [[nodiscard]] Result<std::int64_t> total_bytes(const std::string& path) const override;
   Result<std::unique_ptr<DiskLock>> lock(const std::string& path) override;
 
@@ -60,6 +61,8 @@ class SimDisk final : public Disk {
   void set_hint_hook(HintHook hook);
   // All files together: past it writes, allocations and creates answer disk_full.
   void set_capacity(std::int64_t bytes);
+  // Past so many files creating one answers disk_full, whatever bytes are free: an inode table that is full.
+  void set_file_limit(std::int64_t files);
 
   [[nodiscard]] std::unique_ptr<SimDisk> clone(
       std::uint64_t seed) const;  // same files and journals, no faults, no locks
