@@ -10,8 +10,6 @@
 namespace weir::cli {
 namespace {
 
-constexpr std::size_t kBatchOutputMax = 512 * 1024 * 1024;  // decompressed bytes of one batch; a bomb ends here
-
 struct ConsumeOptions {
   ServerOptions server;
   std::string topic;
@@ -135,7 +133,7 @@ class Consumer {
       if ((*batch)->is_control()) {
         continue;
       }
-      protocol::RecordReader reader{**batch, kBatchOutputMax};
+      protocol::RecordReader reader{**batch, protocol::kExpansionMax};
       for (;;) {
         const auto record = reader.next();
         if (!record) {
@@ -193,6 +191,10 @@ class Consumer {
 
   int tell(const client::FetchFailure& failure) const {
     const auto what = what_ + (failure.partition >= 0 ? " partition " + std::to_string(failure.partition) : "");
+    if (failure.damaged_at >= 0) {
+      return fail(what + ": the bytes at offset " + std::to_string(failure.damaged_at) +
+                  " are no sound record batch; `weir log verify` on the broker's folder tells more");
+    }
     return failure.code != 0 ? refused(what, failure.code) : fail(what, broker_, failure.error);
   }
 

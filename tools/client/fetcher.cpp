@@ -121,18 +121,23 @@ void Fetcher::take_partition(std::int32_t index, const BufferChain& records, std
   auto bytes = std::get<SharedBytes>(records.pieces().front());  // what was read from one frame is one piece
   protocol::BatchChain batches{bytes.view()};
   auto next = from_.at(index);
+  std::size_t sound = 0;
   for (;;) {
     const auto batch = batches.next();
-    if (!batch) {
-      return unhelpful({.error = batch.error(), .partition = index});
+    if (batch && !*batch) {
+      break;  // the last one may be cut
     }
-    if (!*batch) {
+    if (!batch || !(*batch)->crc_ok()) {
+      unhelpful({.error = {Errc::corrupt, next}, .partition = index, .damaged_at = next});
       break;
     }
+    sound += (*batch)->size();
     next = std::max(next, (*batch)->last_offset() + 1);
   }
   from_[index] = next;
-  fetched.push_back({index, std::move(bytes)});
+  if (sound > 0) {
+    fetched.push_back({index, bytes.part(0, sound)});
+  }
 }
 
 // Another try may heal it, for a while.

@@ -14,13 +14,15 @@ namespace weir::client {
 
 struct FetchedBatches {
   std::int32_t partition = 0;
-  SharedBytes bytes;  // whole batches, then perhaps a part of one
+  SharedBytes bytes;  // whole batches with right checksums, nothing else
 };
 
 struct FetchFailure {
-  std::int16_t code = 0;  // 0: `error` says what was wrong with reaching the broker
+  std::int16_t code =
+      0;  // 0: `error` says what was wrong with reaching the broker, or `damaged_at` what with its bytes
   Error error{Errc::closed};
   std::int32_t partition = -1;
+  std::int64_t damaged_at = -1;  // what came at this offset is no sound batch; what came before was given out
 };
 
 class Fetcher {
