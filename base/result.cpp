@@ -1,6 +1,7 @@
 #include "base/result.hpp"
 
 #include <stdexcept>
+#include <system_error>
 
 namespace weir {
 
@@ -27,7 +28,11 @@ std::string_view to_string(Errc code) {
 }
 
 std::string to_string(const Error& error) {
-  return std::string(to_string(error.code)) + " (" + std::to_string(error.detail) + ")";
+  auto text = std::string(to_string(error.code)) + " (" + std::to_string(error.detail) + ")";
+  if (error.code == Errc::disk_failed && error.detail > 0) {
+    text += ": " + std::generic_category().message(static_cast<int>(error.detail));
+  }
+  return text;
 }
 
 void throw_exception_from_error(const Error& error, const boost::source_location& where) {

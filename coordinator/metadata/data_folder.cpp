@@ -1,5 +1,6 @@
 #include "coordinator/metadata/data_folder.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <map>
 #include <vector>
@@ -53,8 +54,19 @@ std::optional<std::int32_t> number_in(const Properties& properties, std::string_
   return value;
 }
 
+std::string words_of(const Error& error) {
+  const bool of_the_system = error.code == Errc::disk_failed || error.code == Errc::already_exists;
+  switch (of_the_system ? error.detail : 0) {
+    case EACCES:
+    case EPERM: return "permission denied; the user that runs this needs the right to read and write there";
+    case EROFS: return "its file system is read-only";
+    case ENOTDIR: return "there is a file in its place, or in its path";
+    default: return to_string(error);
+  }
+}
+
 Error failed(std::string& why, const std::string& what, Error error) {
-  why = what + ": " + to_string(error);
+  why = what + ": " + words_of(error);
   return error;
 }
 
