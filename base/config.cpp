@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/check.hpp"
 
@@ -97,11 +98,6 @@ bool is_secret(const NamedConfigRow& found) {
   return found.row == nullptr || found.row->type == ConfigType::password;
 }
 
-std::string unknown_key(std::string_view name) {
-  return "unknown configuration key " + std::string(name) + "; the nearest known one is " +
-         std::string(nearest_name(kRows, name));
-}
-
 }  // namespace
 
 std::span<const ConfigRow> config_rows() {
@@ -157,9 +153,9 @@ void Config::read_members(std::string_view name, std::string_view value) {
 }
 
 std::optional<std::string> Config::set(std::string_view name, std::string_view value) {
-  const auto* row = find_config_row(name);
+  const auto* row = find_dynamic_row(name).row;
   if (row == nullptr) {
-    return unknown_key(name);
+    return "unknown configuration key " + std::string(name) + hint_for(kRows, name);
   }
   if (auto problem = check_value(*row, value)) {
     return problem;
@@ -176,6 +172,14 @@ std::optional<std::string> Config::set_value(std::string_view name) const {
     }
   }
   return std::nullopt;
+}
+
+std::vector<std::string> Config::set_names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : set_) {
+    names.push_back(name);
+  }
+  return names;
 }
 
 Config Config::with_dynamic(DynamicConfigs for_all, DynamicConfigs for_this) const {
@@ -196,6 +200,19 @@ std::optional<std::string> Config::value(std::string_view name) const {
   if (auto given = set_value(name)) {
     return given;
   }
+  return default_of(name);
+}
+
+void Config::set_default(std::string_view name, std::int64_t value) {
+  auto text = std::to_string(value);
+  read_members(name, text);
+  derived_.insert_or_assign(std::string(name), std::move(text));
+}
+
+std::optional<std::string> Config::default_of(std::string_view name) const {
+  if (auto derived = find_in(derived_, name)) {
+    return derived;
+  }
   const auto* row = find_config_row(name);
   return row != nullptr && row->default_value ? std::optional(std::string(*row->default_value)) : std::nullopt;
 }
@@ -206,10 +223,6 @@ std::optional<Endpoint> Config::http_endpoint() const {
 
 std::vector<DescribedConfig::Synonym> Config::layers(std::string_view name) const {
   const auto units = units_of(name);
-  const auto default_of = [](std::string_view unit) {
-    const auto* row = find_config_row(unit);
-    return row != nullptr && row->default_value ? std::optional(std::string(*row->default_value)) : std::nullopt;
-  };
   const auto found = find_dynamic_row(name);
   if (!set_value(name) && (found.of_listener || !default_of(name))) {
     return {};
@@ -225,7 +238,7 @@ std::vector<DescribedConfig::Synonym> Config::layers(std::string_view name) cons
   add_layer(ConfigSource::dynamic_broker, [this](std::string_view unit) { return find_in(for_this_, unit); });
   add_layer(ConfigSource::dynamic_default_broker, [this](std::string_view unit) { return find_in(for_all_, unit); });
   add_layer(ConfigSource::static_broker, [this](std::string_view unit) { return find_in(set_, unit); });
-  add_layer(ConfigSource::default_value, default_of);
+  add_layer(ConfigSource::default_value, [this](std::string_view unit) { return default_of(unit); });
   return all;
 }
 
@@ -258,10 +271,10 @@ std::vector<DescribedConfig> Config::describe() const {
       all.push_back(describe_one(row.name));
     }
   }
-  for (const auto* layer : {&for_all_, &for_this_}) {
+  std::set<std::string_view> others;  // of a listener or of somebody's plugin
+  for (const auto* layer : {&set_, &for_all_, &for_this_}) {
     for (const auto& [name, value] : *layer) {
-      const bool told = layer == &for_this_ && for_all_.contains(name);
-      if (!told && find_config_row(name) == nullptr) {
+      if (find_config_row(name) == nullptr && others.insert(name).second) {
         all.push_back(describe_one(name));
       }
     }
@@ -280,108 +293,6 @@ std::vector<DescribedConfig> Config::describe_for_all() const {
     all.push_back(std::move(told));
   }
   return all;
-}
-
-// Turns inputs into a Config and derives what several keys decide together.
-struct ConfigBuilder {
-  LoadedConfig loaded;
-
-  void take(const ConfigInput& input) {
-    auto& problems = loaded.errors;
-    if (find_config_row(input.name) == nullptr) {
-      const bool strict = input.from == ConfigInput::From::command_line || input.name.starts_with("mq.");
-      (strict ? loaded.errors : loaded.warnings).push_back(unknown_key(input.name));
-      return;
-    }
-    if (const auto problem = loaded.config.set(input.name, input.value)) {
-      problems.push_back(*problem);
-    }
-  }
-
-  [[nodiscard]] bool is_controllers(const std::string& name) const {
-    const auto& names = loaded.config.value("controller.listener.names");
-    return std::ranges::count(split_list(names.value_or("")), name) > 0;
-  }
-
-  // The protocol of a listener name, by listener.security.protocol.map.
-  [[nodiscard]] std::string protocol_of(const std::string& name) const {
-    for (const auto& pair : split_list(loaded.config.value("listener.security.protocol.map").value_or(""))) {
-      const auto colon = pair.find(':');
-      if (colon != std::string::npos && pair.substr(0, colon) == name) {
-        return pair.substr(colon + 1);
-      }
-    }
-    return name;
-  }
-
-  std::vector<ConfiguredListener> listeners_of(std::string_view key) {
-    std::vector<ConfiguredListener> all;
-    for (const auto& text : split_list(loaded.config.value(key).value_or(""))) {
-      const auto scheme = text.find("://");
-      const auto endpoint =
-          scheme == std::string::npos ? std::nullopt : endpoint_from_string(std::string_view{text}.substr(scheme + 3));
-      if (!endpoint) {
-        loaded.errors.push_back("Invalid value " + text + " for configuration " + std::string(key) +
-                                ": must be NAME://HOST:PORT");
-        continue;
-      }
-      const auto name = text.substr(0, scheme);
-      if (is_controllers(name)) {
-        loaded.warnings.push_back(std::string(key) + ": listener " + name +
-                                  " belongs to a controller and is ignored; the controller is part of this node");
-        continue;
-      }
-      if (const auto protocol = protocol_of(name); protocol != "PLAINTEXT") {
-        loaded.errors.push_back("Invalid value " + text + " for configuration " + std::string(key) + ": protocol " +
-                                protocol + " is not served yet; must be PLAINTEXT");
-        continue;
-      }
-      all.push_back({.name = name, .endpoint = *endpoint});
-    }
-    return all;
-  }
-
-  void finish() {
-    auto& config = loaded.config;
-    config.bound_ = listeners_of("listeners");
-    config.told_ = listeners_of("advertised.listeners");
-    if (config.bound_.empty() && loaded.errors.empty()) {
-      loaded.errors.emplace_back("listeners names no address that clients can use");
-    }
-    for (const auto& told : config.told_) {
-      if (told.endpoint.host.empty() || told.endpoint.host == "0.0.0.0" || told.endpoint.host == "::") {
-        loaded.errors.emplace_back("advertised.listeners: clients cannot connect to " + to_string(told.endpoint) +
-                                   "; it must name one host");
-      }
-    }
-    const auto folders = split_list(config.value("log.dirs").value_or(config.value("log.dir").value_or("")));
-    if (folders.size() == 1) {
-      config.data_folder_ = folders.front();
-    } else {
-      loaded.errors.emplace_back("log.dirs must name exactly one folder");
-    }
-    if (!config.mq_http_listen.empty() && !config.http_endpoint()) {
-      loaded.errors.push_back("Invalid value " + config.mq_http_listen +
-                              " for configuration mq.http.listen: must be HOST:PORT or empty");
-    }
-    if (config.mq_request_memory_bytes < config.socket_request_max_bytes) {
-      loaded.errors.push_back("mq.request.memory.bytes (" + std::to_string(config.mq_request_memory_bytes) +
-                              ") must be at least socket.request.max.bytes (" +
-                              std::to_string(config.socket_request_max_bytes) + ")");
-    }
-    if (config.group_min_session_timeout_ms > config.group_max_session_timeout_ms) {
-      loaded.errors.emplace_back("group.min.session.timeout.ms must not be over group.max.session.timeout.ms");
-    }
-  }
-};
-
-LoadedConfig load_config(std::span<const ConfigInput> inputs) {
-  ConfigBuilder builder;
-  for (const auto& input : inputs) {
-    builder.take(input);
-  }
-  builder.finish();
-  return std::move(builder.loaded);
 }
 
 }  // namespace weir

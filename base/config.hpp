@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/config_row.hpp"
-#include "base/network.hpp"
+#include "base/listeners.hpp"
 
 namespace weir {
 
@@ -20,12 +20,6 @@ struct ConfigValues {
 #include "base/config.def"
 #undef CONFIG_MEMBER
 #undef CONFIG_ROW
-};
-
-struct ConfiguredListener {
-  std::string name;  // of the listener: "PLAINTEXT" or one that listener.security.protocol.map knows
-  Endpoint endpoint;
-  friend bool operator==(const ConfiguredListener&, const ConfiguredListener&) = default;
 };
 
 std::span<const ConfigRow> config_rows();  // sorted by name
@@ -52,6 +46,7 @@ class Config : public ConfigValues {
   // As set, else the default; nullopt if there is neither.
   [[nodiscard]] std::optional<std::string> value(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> set_value(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> set_names() const;  // by the config file and the command line
 
   // This one, which must be static, with what is set for all brokers and, winning over it, for this broker. Leaves out
   // what this broker does not allow: the metadata may have come from another.
@@ -60,8 +55,6 @@ class Config : public ConfigValues {
   [[nodiscard]] const DynamicConfigs& dynamic_for_this() const { return for_this_; }
 
   [[nodiscard]] const std::vector<ConfiguredListener>& bound_listeners() const { return bound_; }
-  // Empty: clients are told the address they came in on.
-  [[nodiscard]] const std::vector<ConfiguredListener>& told_listeners() const { return told_; }
   [[nodiscard]] const std::string& data_folder() const { return data_folder_; }
   [[nodiscard]] std::optional<Endpoint> http_endpoint() const;  // nullopt: off
 
@@ -73,13 +66,16 @@ class Config : public ConfigValues {
   [[nodiscard]] std::vector<DescribedConfig::Synonym> layers(std::string_view name) const;
 
  private:
-  friend struct ConfigBuilder;
+  friend class ConfigBuilder;
   void read_members(std::string_view name, std::string_view value);
+  // Another default than the row's, because of what other keys say.
+  void set_default(std::string_view name, std::int64_t value);
+  [[nodiscard]] std::optional<std::string> default_of(std::string_view name) const;
   [[nodiscard]] DescribedConfig describe_one(std::string_view name) const;
 
   DynamicConfigs set_;
+  DynamicConfigs derived_;  // defaults that differ from their rows'
   std::vector<ConfiguredListener> bound_;
-  std::vector<ConfiguredListener> told_;
   std::string data_folder_;
   DynamicConfigs for_all_;
   DynamicConfigs for_this_;
@@ -98,8 +94,9 @@ struct LoadedConfig {
   std::vector<std::string> warnings;
 };
 
-// Later inputs win over earlier ones. An unknown key of a file is a warning that names the nearest one; on the command
-// line, and with mq. in front anywhere, it is an error.
+// Later inputs win over earlier ones. An unknown key of a file is a warning that names the key that was meant, if one
+// is near; on the command line, and with mq. in front anywhere, it is an error. What is said about keys that are taken
+// and do nothing: base/config_notes.
 LoadedConfig load_config(std::span<const ConfigInput> inputs);
 
 }  // namespace weir

@@ -257,12 +257,18 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 }  // namespace
 
-std::string_view nearest_name(std::span<const ConfigRow> rows, std::string_view name) {
-  constexpr std::size_t kNameMax = 128;  // a longer one is nobody's slip, and costs time by its length
-  const auto shown = name.substr(0, kNameMax);
-  const auto nearest =
-      std::ranges::min_element(rows, {}, [&](const ConfigRow& row) { return edit_distance(shown, row.name); });
-  return nearest == rows.end() ? std::string_view{} : nearest->name;
+std::string hint_for(std::span<const ConfigRow> rows, std::string_view name) {
+  // Who writes a longer name has made no slip, and a comparison costs time by its length.
+  constexpr std::size_t kNameMax = 128;
+  constexpr std::size_t kLettersToOneSlip = 5;
+  constexpr std::size_t kSlipsMax = 3;
+  if (rows.empty() || name.empty() || name.size() > kNameMax) {
+    return {};
+  }
+  const auto distance = [&](const ConfigRow& row) { return edit_distance(name, row.name); };
+  const auto nearest = std::ranges::min_element(rows, {}, distance);
+  const auto slips = std::clamp<std::size_t>(name.size() / kLettersToOneSlip, 1, kSlipsMax);
+  return distance(*nearest) <= slips ? "; did you mean " + std::string(nearest->name) + "?" : std::string{};
 }
 
 }  // namespace weir

@@ -123,7 +123,7 @@ std::string_view trimmed(std::string_view text);
 std::vector<std::string> split_list(std::string_view text);  // at commas, trimmed; nothing for an empty text
 std::string joined_list(const std::vector<std::string>& parts);
 
-// The name in the table with the fewest letters to change.
-std::string_view nearest_name(std::span<const ConfigRow> rows, std::string_view name);
+// "; did you mean NAME?" if a name of the table is a few letters away, else nothing.
+std::string hint_for(std::span<const ConfigRow> rows, std::string_view name);
 
 }  // namespace weir

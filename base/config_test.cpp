@@ -35,14 +35,20 @@ TEST(ConfigRows, EachIsDescribedSortedAndHasADefaultThatItAllows) {
   EXPECT_EQ(std::ssize(config_rows()) - ours, 379) << "as many as Kafka 4.4 has";
 }
 
+using Synonym = DescribedConfig::Synonym;
+
+DescribedConfig described(const std::vector<DescribedConfig>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &DescribedConfig::name);
+  return found == all.end() ? DescribedConfig{.value = "absent"} : *found;
+}
+
 TEST(Config, DefaultsAreOurIdentityAndLoadWithoutComplaint) {
   const auto loaded = load({});
   EXPECT_THAT(loaded.errors, IsEmpty());
   EXPECT_THAT(loaded.warnings, IsEmpty());
   EXPECT_EQ(loaded.config.node_id, 1);
   EXPECT_TRUE(loaded.config.auto_create_topics_enable);
-  EXPECT_THAT(loaded.config.bound_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"127.0.0.1", 9092}}));
-  EXPECT_THAT(loaded.config.told_listeners(), IsEmpty());
+  EXPECT_THAT(loaded.config.bound_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"127.0.0.1", 9092}, {}}));
   EXPECT_EQ(loaded.config.http_endpoint(), (Endpoint{"127.0.0.1", 9644}));
 }
 
@@ -70,11 +76,18 @@ TEST(Config, AValueOutsideItsRangeNamesKeyValueAndWhatIsAllowed) {
 TEST(Config, AnUnknownKeyIsAWarningInAFileAndAnErrorElsewhereAndForOurOwnKeys) {
   const auto from_file = load({{"log.retention.hour", "1"}}, ConfigInput::From::file);
   EXPECT_THAT(from_file.errors, IsEmpty());
-  EXPECT_THAT(
-      from_file.warnings,
-      ElementsAre("unknown configuration key log.retention.hour; the nearest known one is log.retention.hours"));
+  EXPECT_THAT(from_file.warnings,
+              ElementsAre("unknown configuration key log.retention.hour; did you mean log.retention.hours?"));
   EXPECT_THAT(load({{"log.retention.hour", "1"}}).errors.size(), 1U);
   EXPECT_THAT(load({{"mq.flsh", "sync"}}, ConfigInput::From::file).errors, ElementsAre(HasSubstr("mq.flush")));
+  EXPECT_THAT(load({{"acks", "1"}}).errors, ElementsAre("unknown configuration key acks")) << "nothing is near";
+}
+
+TEST(Config, AValueThatALaterOneReplacesIsNotComplainedAbout) {
+  const auto loaded = load({{"num.partitions", "many"}, {"num.partitions", "3"}});
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  EXPECT_EQ(loaded.config.num_partitions, 3);
+  EXPECT_THAT(load({{"num.partitions", "3"}, {"num.partitions", "many"}}).errors.size(), 1U);
 }
 
 TEST(Config, AnExistingServerPropertiesWorksAndItsControllerListenerIsIgnored) {
@@ -87,8 +100,8 @@ TEST(Config, AnExistingServerPropertiesWorksAndItsControllerListenerIsIgnored) {
                            ConfigInput::From::file);
   EXPECT_THAT(loaded.errors, IsEmpty());
   EXPECT_THAT(loaded.warnings, ElementsAre(HasSubstr("CONTROLLER")));
-  EXPECT_THAT(loaded.config.bound_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"", 9092}}));
-  EXPECT_THAT(loaded.config.told_listeners(), ElementsAre(ConfiguredListener{"PLAINTEXT", {"broker.example", 9092}}));
+  EXPECT_THAT(loaded.config.bound_listeners(),
+              ElementsAre(ConfiguredListener{"PLAINTEXT", {"", 9092}, Endpoint{"broker.example", 9092}}));
   EXPECT_EQ(loaded.config.data_folder(), "somewhere");
 }
 
@@ -102,6 +115,45 @@ TEST(Config, ListenersThatCannotBeServedAreErrors) {
   EXPECT_THAT(load({{"mq.http.listen", "nowhere"}}).errors, ElementsAre(HasSubstr("mq.http.listen")));
   EXPECT_THAT(load({{"listeners", "OUT://:9092"}, {"listener.security.protocol.map", "OUT:PLAINTEXT"}}).errors,
               IsEmpty());
+}
+
+TEST(Config, TheOldNameOfTheNodeIdIsTaken) {
+  EXPECT_EQ(load({}).config.node_id, 1);
+  EXPECT_EQ(load({{"broker.id", "5"}}).config.node_id, 5);
+  EXPECT_EQ(load({{"broker.id", "5"}, {"node.id", "5"}}).config.node_id, 5);
+  EXPECT_THAT(load({{"broker.id", "5"}, {"node.id", "1"}}).errors, ElementsAre(HasSubstr("broker.id is 5")));
+  EXPECT_THAT(load({{"broker.id", "-1"}, {"node.id", "1"}}).errors.size(), 1U) << "as in Kafka";
+  EXPECT_THAT(load({{"broker.id", "-1"}}).errors, ElementsAre(HasSubstr("must be at least 0")));
+  const auto told = described(load({{"broker.id", "5"}}).config.describe(), "node.id");
+  EXPECT_EQ(told.value, "5");
+  EXPECT_EQ(told.source, ConfigSource::static_broker);
+}
+
+TEST(Config, TheRequestMemoryFollowsTheLargestRequestUnlessSomebodySetsIt) {
+  const auto config = load({{"socket.request.max.bytes", "209715200"}}).config;
+  EXPECT_EQ(config.mq_request_memory_bytes, 209'715'200);
+  const auto told = described(config.describe(), "mq.request.memory.bytes");
+  EXPECT_EQ(told.value, "209715200");
+  EXPECT_EQ(told.source, ConfigSource::default_value);
+  EXPECT_EQ(load({{"socket.request.max.bytes", "1048576"}}).config.mq_request_memory_bytes, 134'217'728);
+  EXPECT_THAT(load({{"socket.request.max.bytes", "209715200"}, {"mq.request.memory.bytes", "134217728"}}).errors,
+              ElementsAre(HasSubstr("mq.request.memory.bytes (134217728) must be at least")));
+}
+
+TEST(Config, ABatchThatNoRequestCouldCarryIsToldAtStart) {
+  EXPECT_THAT(load({{"message.max.bytes", "104857601"}}).warnings,
+              ElementsAre(HasSubstr("is over socket.request.max.bytes")));
+  EXPECT_THAT(load({{"message.max.bytes", "104857600"}}).warnings, IsEmpty());
+}
+
+TEST(Config, AValueThatAsksAConfigProviderIsRefusedWhereItWouldMatter) {
+  const auto load_with = [](std::string name, std::string value) {
+    return load({{"config.providers", "env"}, {std::move(name), std::move(value)}}, ConfigInput::From::file);
+  };
+  EXPECT_THAT(load_with("log.dirs", "${env:DATA}").errors, ElementsAre(HasSubstr("no config.providers")));
+  EXPECT_THAT(load_with("node.id", "${env:ID}").errors, ElementsAre(HasSubstr("no config.providers")));
+  EXPECT_THAT(load_with("ssl.key.password", "${env:SECRET}").errors, IsEmpty()) << "nothing reads it";
+  EXPECT_THAT(load({{"log.dirs", "${env:DATA}"}}).errors, IsEmpty()) << "a folder of that name, as in Kafka";
 }
 
 TEST(Config, TheRequestMemoryHoldsAtLeastTheLargestRequest) {
@@ -176,13 +228,6 @@ TEST(TopicConfig, UnknownNamesAndBadValuesAreRefusedWithASentence) {
   EXPECT_EQ(check_topic_config("leader.replication.throttled.replicas", "0:1,1:1"), std::nullopt);
   EXPECT_EQ(check_topic_config("leader.replication.throttled.replicas", "*"), std::nullopt);
   EXPECT_TRUE(check_topic_config("leader.replication.throttled.replicas", "0"));
-}
-
-using Synonym = DescribedConfig::Synonym;
-
-DescribedConfig described(const std::vector<DescribedConfig>& all, std::string_view name) {
-  const auto found = std::ranges::find(all, name, &DescribedConfig::name);
-  return found == all.end() ? DescribedConfig{.value = "absent"} : *found;
 }
 
 TEST(Config, WhatIsSetForThisBrokerWinsOverWhatIsSetForAllAndBothOverTheFile) {

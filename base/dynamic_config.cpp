@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/connection_limits.hpp"
 #include "base/topic_config.hpp"
 
 namespace weir {
@@ -32,8 +33,7 @@ Problem refuse_scope(const std::string& name, const NamedConfigRow& found, Dynam
 Problem refuse_key(const DynamicChange& change, const std::string& name, const std::string& value) {
   const auto found = find_dynamic_row(name);
   if (found.row == nullptr && name.starts_with("mq.")) {
-    return "There is no broker config " + name + "; the nearest one is " +
-           std::string(nearest_name(config_rows(), name)) + ".";
+    return "There is no broker config " + name + hint_for(config_rows(), name);
   }
   if (auto problem = refuse_scope(name, found, change.scope)) {
     return problem;
@@ -137,17 +137,6 @@ Problem refuse_cordoned(const Config& next) {
   return std::nullopt;
 }
 
-Problem refuse_overrides_per_ip(const Config& next) {
-  for (const auto& pair : split_list(next.value("max.connections.per.ip.overrides").value_or(""))) {
-    const auto colon = pair.rfind(':');
-    const auto count = colon == std::string::npos ? std::string{} : pair.substr(colon + 1);
-    if (count.empty() || count.find_first_not_of("0123456789") != std::string::npos || colon == 0) {
-      return "max.connections.per.ip.overrides must be pairs ADDRESS:COUNT with commas between; " + pair + " is none.";
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<std::string> refuse_dynamic(const DynamicChange& change) {
@@ -161,7 +150,7 @@ std::optional<std::string> refuse_dynamic(const DynamicChange& change) {
   const TopicConfig topics{{}, next};
   for (auto& problem :
        {refuse_times(next), refuse_cleaner(next), refuse_threads(change.now, next), refuse_bounds(next),
-        refuse_cordoned(next), refuse_overrides_per_ip(next),
+        refuse_cordoned(next), refuse_connection_limits(next),
         refuse_local("log.local.retention.ms", topics.local_retention_ms, "log.retention.ms", topics.retention_ms),
         refuse_local("log.local.retention.bytes", topics.local_retention_bytes, "log.retention.bytes",
                      topics.retention_bytes)}) {

@@ -52,8 +52,29 @@ bool set_log_level(std::string_view name) {
   return true;
 }
 
+std::string printable(std::string_view text) {
+  constexpr unsigned char kDelete = 0x7f;
+  constexpr unsigned char kSecondControls = 0xc2;  // in UTF-8 U+0080 to U+009F are this and 0x80 to 0x9f
+  std::string out;
+  out.reserve(text.size());
+  const auto escape = [&out](unsigned char c) { out += fmt::format("\\x{:02x}", c); };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0U;
+    if (c < ' ' || c == kDelete) {
+      escape(c);
+    } else if (c == kSecondControls && next >= 0x80 && next < 0xa0) {
+      escape(static_cast<unsigned char>(next));
+      ++at;
+    } else {
+      out.push_back(text[at]);
+    }
+  }
+  return out;
+}
+
 void log_detail::write(LogLevel level, std::string_view text) {
-  auto line = std::string(named(level).shown) + " " + std::string(text);
+  auto line = std::string(named(level).shown) + " " + printable(text);
   if (auto* keeper = capture.load(std::memory_order_acquire)) {
     const std::lock_guard guard{keeper->mutex_};
     keeper->lines_.push_back(std::move(line));

@@ -1,5 +1,5 @@
 // WEIR_LOG(info, "listening on {}", address): one line to stderr, "2026-11-29 15:31:11.123 INFO  listening on ...". The
-// text is made only if the level is on. Any thread; lines of several threads never mix.
+// text is made only if the level is on, and made printable. Any thread; lines of several threads never mix.
 #pragma once
 
 #include <fmt/core.h>
@@ -27,6 +27,8 @@ inline LogLevel log_level() {
   return log_detail::least.load(std::memory_order_relaxed);
 }
 void set_log_level(LogLevel level);
+// For a terminal and for one line: control characters, which may come from a file or from the network, as \x1b.
+std::string printable(std::string_view text);
 // False for a name that mq.log.level does not allow.
 bool set_log_level(std::string_view name);
 

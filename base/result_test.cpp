@@ -23,6 +23,12 @@ TEST(Result, TryPassesTheValueOnAndReturnsTheFirstError) {
   EXPECT_EQ(quarter(5).error(), (Error{Errc::invalid_argument, 5}));
 }
 
+TEST(Result, AnErrorOfTheDiskIsToldInTheWordsOfTheSystem) {
+  EXPECT_EQ(to_string(Error{Errc::disk_failed, 13}), "disk failed (13): Permission denied");
+  EXPECT_EQ(to_string(Error{Errc::disk_failed, 0}), "disk failed (0)");
+  EXPECT_EQ(to_string(Error{Errc::truncated, 13}), "truncated (13)");
+}
+
 TEST(Result, AnUncheckedErrorThrowsWithItsText) {
   EXPECT_THROW(static_cast<void>(half(1).value()), std::runtime_error);
 }

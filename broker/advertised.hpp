@@ -1,15 +1,26 @@
-// The address that answers name for this broker: the advertised listener if one is set, else the one the client came in
-// on.
+// What answers say about this broker: the address that the client's own listener tells, and what a client may do.
 #pragma once
 
+#include "base/listeners.hpp"
 #include "broker/request_context.hpp"
 #include "broker/services.hpp"
 
 namespace weir::broker {
 
-inline Endpoint advertised_endpoint(const RequestContext& context) {
-  const auto& told = context.services.config.told_listeners();
-  return told.empty() ? context.endpoints->local : told.front().endpoint;
+// For a client of `listener` that came in on `local`.
+inline Endpoint advertised_endpoint(const ConfiguredListener& listener, const Endpoint& local) {
+  const auto told = listener.advertised.value_or(Endpoint{});
+  return {.host = told.host.empty() ? local.host : told.host, .port = told.port == 0 ? local.port : told.port};
+}
+
+inline const Endpoint& advertised_endpoint(const RequestContext& context) {
+  return context.endpoints->told;
+}
+
+// Nullopt: none is set.
+inline std::optional<protocol::Text> rack_of(const RequestContext& context) {
+  const auto rack = context.services.config.value("broker.rack");
+  return rack ? std::optional<protocol::Text>{*rack} : std::nullopt;
 }
 
 // What authorized-operations fields say without an authorizer: every operation that the resource has, as bits.

@@ -4,6 +4,7 @@
 #include "broker/gathered_appends.hpp"
 #include "broker/group_lag.hpp"
 #include "broker/group_service.hpp"
+#include "broker/start_problem.hpp"
 #include "coordinator/metadata/producer_ids.hpp"
 
 namespace weir::broker {
@@ -61,6 +62,7 @@ bool Broker::open_metadata(std::string& why) {
       .delete_topic_enable = config_.delete_topic_enable,
       .offsets_topic_partitions = config_.offsets_topic_num_partitions,
       .offsets_topic_segment_bytes = config_.offsets_topic_segment_bytes,
+      .rack = config_.value("broker.rack").value_or(""),
       .config = &effective_};
   auto controller = metadata::Controller::open(data_folder_, folder_->identity(), std::move(settings), runtime_, why);
   if (!controller) {
@@ -87,6 +89,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .io = config_.mq_log_io == "direct" ? log::IoMode::direct : log::IoMode::buffered,
       .segment_bytes = config_.mq_segment_bytes,
       .image_bytes = config_.mq_image_bytes,
+      .batch_bytes_max = config_.socket_request_max_bytes,  // no larger one can come in
       .read_cache_bytes = config_.mq_read_cache_bytes,
       .retention_check_ms = config_.log_retention_check_interval_ms,
       .producer_check_ms = std::stoll(*config_.value("producer.id.expiration.check.interval.ms")),  // a checked int32
@@ -150,10 +153,7 @@ bool Broker::open_http(std::string& why) {
     bound = http_->listen({at->host, 0});
   }
   if (!bound) {
-    why = bound.error().code == Errc::in_use
-              ? "mq.http.listen: port " + std::to_string(at->port) + " on " + at->host +
-                    " is taken by another process; stop it or choose another with --set mq.http.listen=HOST:PORT"
-              : "mq.http.listen: cannot listen on " + to_string(*at) + ": " + to_string(bound.error());
+    why = cannot_listen("mq.http.listen", *at, bound.error(), {}, "--set mq.http.listen=HOST:PORT");
     return false;
   }
   http_bound_ = *bound;
@@ -180,13 +180,11 @@ Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitio
 bool Broker::open_listeners(std::string& why) {
   server_ = std::make_unique<Server>(*services_);
   for (const auto& listener : config_.bound_listeners()) {
-    const auto& at = listener.endpoint;
-    auto bound = server_->listen(at);
+    auto bound = server_->listen(listener);
     if (!bound) {
-      why = bound.error().code == Errc::in_use
-                ? "listeners: port " + std::to_string(at.port) + " on " + at.host +
-                      " is taken by another process; stop it or choose another port with --listen HOST:PORT"
-                : "listeners: cannot listen on " + to_string(at) + ": " + to_string(bound.error());
+      auto ours = bound_;
+      ours.insert(ours.end(), http_bound_ ? 1U : 0U, http_bound_.value_or(Endpoint{}));
+      why = cannot_listen("listeners", listener.endpoint, bound.error(), ours, "--listen HOST:PORT");
       return false;
     }
     bound_.push_back(*bound);

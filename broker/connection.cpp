@@ -4,6 +4,7 @@
 
 #include "base/logging.hpp"
 #include "base/out_of_memory.hpp"
+#include "broker/advertised.hpp"
 #include "broker/dispatch.hpp"
 
 namespace weir::broker {
@@ -11,13 +12,20 @@ namespace {
 constexpr std::int16_t kProduceKey = 0;
 constexpr Millis kIdleForever = 3'650LL * 86'400'000;  // ten years: the sum with a time does not overflow
 constexpr Millis kLargeFrameDeadline = 30'000;         // a large frame that others wait for must be in by then
+
+std::shared_ptr<const Endpoints> endpoints_of(const Stream& stream, const ConfiguredListener& listener) {
+  auto local = stream.local_endpoint();
+  auto told = advertised_endpoint(listener, local);
+  return std::make_shared<const Endpoints>(std::move(local), stream.remote_endpoint(), std::move(told));
+}
 }  // namespace
 
-Connection::Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream> stream, OnClosed on_closed)
+Connection::Connection(Services& services, IoLoop& loop, const ConfiguredListener& listener,
+                       std::unique_ptr<Stream> stream, OnClosed on_closed)
     : services_(services),
       loop_(loop),
       stream_(std::move(stream)),
-      endpoints_(std::make_shared<const Endpoints>(stream_->local_endpoint(), stream_->remote_endpoint())),
+      endpoints_(endpoints_of(*stream_, listener)),
       on_closed_(std::move(on_closed)),
       reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
 

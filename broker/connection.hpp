@@ -16,6 +16,7 @@
 #include <deque>
 #include <memory>
 
+#include "base/listeners.hpp"
 #include "broker/request_context.hpp"
 #include "broker/services.hpp"
 #include "protocol/frame_reader.hpp"
@@ -27,7 +28,8 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   using OnClosed = UniqueFunction<void(Connection&)>;
   static constexpr std::size_t kPipelineMax = 64;
 
-  Connection(Services& services, IoLoop& loop, std::unique_ptr<Stream> stream, OnClosed on_closed);
+  Connection(Services& services, IoLoop& loop, const ConfiguredListener& listener, std::unique_ptr<Stream> stream,
+             OnClosed on_closed);
   ~Connection() override;
 
   void start();

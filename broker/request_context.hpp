@@ -22,6 +22,7 @@ struct Services;
 struct Endpoints {
   Endpoint local;  // the address the client came in on
   Endpoint remote;
+  Endpoint told;  // what its listener tells as this broker's address
 };
 
 struct RequestContext {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/connection.hpp"
+#include "broker/connection_quotas.hpp"
 #include "broker/per_loop.hpp"
 
 namespace weir::broker {
@@ -18,8 +19,8 @@ class Server {
   explicit Server(Services& services);
   ~Server();
 
-  // One call for each address of `listeners`. in_use when somebody else has the port.
-  Result<Endpoint> listen(const Endpoint& at);
+  // One call for each of the config's listeners. in_use when somebody else has the port.
+  Result<Endpoint> listen(const ConfiguredListener& listener);
   // Closes listeners and connections; `done` runs on the first loop when all are gone.
   void stop(Task done);
   [[nodiscard]] std::int64_t connections() const { return open_.load(std::memory_order_relaxed); }
@@ -31,11 +32,15 @@ class Server {
     std::unordered_map<Connection*, std::shared_ptr<Connection>> connections;
     bool stopping = false;
   };
-  void accept(std::unique_ptr<Stream> stream, IoLoop& loop);
+  void accept(const ConfiguredListener& listener, std::unique_ptr<Stream> stream, IoLoop& loop);
+  void begin(const ConfiguredListener& listener, std::unique_ptr<Stream> stream, LoopState& state);
+  void refused(const std::string& address, const std::string& why);
   void close_all(LoopState& state);
 
   Services& services_;
   PerLoop<LoopState> loops_;
+  ConnectionQuotas quotas_;
+  std::atomic<Millis> refusal_told_ms_{0};
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::atomic<std::int64_t> open_{0};
 };

@@ -294,7 +294,7 @@ bool Appender::do_append(Append& request) {
 bool Appender::refuse_too_large(Append& request) {
   WEIR_CHECK(!request.batch.empty());
   const bool is_too_large = request.batch.size() > kEntryPayloadMax ||
-                            static_cast<std::int64_t>(entry_size(request.batch.size())) > image_.capacity() / 2;
+                            static_cast<std::int64_t>(entry_size(request.batch.size())) > image_.entry_bytes_max();
   if (is_too_large) {
     refuse(request, {Errc::too_large, std::ssize(request.batch.view())});
   }

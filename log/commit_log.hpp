@@ -96,6 +96,7 @@ struct CommitLogOptions {
   IoMode io = IoMode::buffered;                // direct becomes buffered where the file system has no direct writes
   std::int64_t segment_bytes = 1LL << 30;      // at least 1 MiB
   std::int64_t image_bytes = 64LL << 20;       // ring of 1 MiB blocks, taken when first filled
+  std::int64_t batch_bytes_max = 0;            // larger ones may be refused; those up to half of the image never are
   std::int64_t read_cache_bytes = 64LL << 20;  // of blocks of 128 KiB, taken when first filled
   std::int64_t delta_bytes = 64LL << 20;       // index deltas: a scan after a crash reads at most about twice this
   Millis retention_check_ms = 300'000;

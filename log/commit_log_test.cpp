@@ -177,6 +177,45 @@ TEST(CommitLog, ABatchOverHalfTheImageIsRefusedAndOneOfHalfOfItIsKept) {
   EXPECT_EQ(test.read_all(*partition)->front().value, kept) << "larger than a segment, in one of its own";
 }
 
+class LargeBatches : public testing::TestWithParam<IoMode> {};
+INSTANTIATE_TEST_SUITE_P(CommitLog, LargeBatches, testing::Values(IoMode::buffered, IoMode::direct),
+                         [](const auto& mode) { return mode.param == IoMode::direct ? "direct" : "buffered"; });
+
+TEST_P(LargeBatches, ABatchThatIsLargerThanTheImageIsTakenWhereOneOfItsSizeCanCome) {
+  TestLog test{13};
+  test.options.io = GetParam();
+  const auto size = static_cast<std::size_t>(5 * test.options.image_bytes / 2);
+  test.options.batch_bytes_max = std::int64_t{1} << 24U;
+  ASSERT_TRUE(test.start());
+  auto partition = test.create(1, 0);
+  std::vector<std::string> sent;
+  std::vector<Reply> answers;
+  for (int i = 0; i < 4; ++i) {  // all at once: small ones before, between and behind
+    for (auto value : {text_of(i, 100), text_of(100 + i, size), text_of(200 + i, 5'000)}) {
+      answers.push_back(test.append(partition, {.values = {value}}));
+      sent.push_back(std::move(value));
+    }
+  }
+  test.queue.run_until_idle();
+  for (const auto& answer : answers) {
+    ASSERT_TRUE(*answer);
+    EXPECT_FALSE((*answer)->error);
+  }
+  const auto values_of = [&] {
+    const auto records = test.read_all(*partition);
+    std::vector<std::string> values;
+    for (const auto& record : *records) {
+      values.push_back(record.value);
+    }
+    return values;
+  };
+  EXPECT_EQ(values_of(), sent);
+  test.kill();
+  ASSERT_TRUE(test.start());
+  partition = test.find(1, 0);
+  EXPECT_EQ(values_of(), sent);
+}
+
 TEST(CommitLog, ADeletedPartitionRefusesAppendsAndAReCreatedTopicInheritsNothing) {
   TestLog test{9};
   ASSERT_TRUE(test.start());

@@ -8,6 +8,9 @@ namespace weir::log {
 namespace {
 constexpr std::size_t kAlignment = 4096;
 constexpr std::size_t kBlockSize = static_cast<std::size_t>(kImageBlockBytes);
+constexpr std::int64_t kRingMin = 4;
+// Beside the whole blocks of an entry: where it begins and ends, and what the writer has not yet written before it.
+constexpr std::int64_t kBlocksBeside = 4;
 
 std::int64_t block_of(LogPosition position) {
   return position.value / kImageBlockBytes;
@@ -29,7 +32,7 @@ struct Image::Block {
 struct Image::Blocks {
   std::mutex mutex;
   std::vector<Memory> free;
-  std::size_t kept_max = 0;
+  std::int64_t kept_max = 0;  // while more exist, those that nobody holds go back to the system
   std::atomic<std::int64_t> existing{0};
 
   static std::shared_ptr<Block> take(const std::shared_ptr<Blocks>& self) {
@@ -57,7 +60,7 @@ struct Image::Blocks {
   }
   void give_back(Memory memory) {
     const std::scoped_lock lock(mutex);
-    if (free.size() < kept_max) {
+    if (existing.load(std::memory_order_relaxed) <= kept_max) {
       free.push_back(std::move(memory));
     } else {
       existing.fetch_sub(1, std::memory_order_relaxed);
@@ -65,10 +68,12 @@ struct Image::Blocks {
   }
 };
 
-Image::Image(std::int64_t bytes)
+Image::Image(std::int64_t bytes, std::int64_t entry_bytes_max)
     : blocks_(std::make_shared<Blocks>()),
-      slots_(static_cast<std::size_t>(std::max<std::int64_t>(4, bytes / kImageBlockBytes))) {
-  blocks_->kept_max = slots_.size();
+      ring_blocks_(std::max(kRingMin, bytes / kImageBlockBytes)),
+      entry_bytes_max_(std::max(capacity() / 2, entry_bytes_max)),
+      slots_(static_cast<std::size_t>(std::max(ring_blocks_, entry_bytes_max / kImageBlockBytes + kBlocksBeside))) {
+  blocks_->kept_max = ring_blocks_;
 }
 
 Image::~Image() {
@@ -81,6 +86,7 @@ void Image::start_at(LogPosition position) {
   WEIR_CHECK(position.value % static_cast<std::int64_t>(kAlignment) == 0);
   tail_ = position;
   first_ = position;
+  oldest_ = block_of(position);
   written_.store(position.value, std::memory_order_release);
   if (within(position) != 0) {
     take_block(block_of(position));
@@ -88,13 +94,12 @@ void Image::start_at(LogPosition position) {
 }
 
 bool Image::room_for(std::int64_t size) const {
+  const auto blocks = std::clamp(size / kImageBlockBytes + kBlocksBeside, ring_blocks_, std::ssize(slots_));
   const auto last = block_of(tail_ + (size > 0 ? size - 1 : 0));
-  const auto replaced = last - static_cast<std::int64_t>(slots_.size());
-  return (replaced + 1) * kImageBlockBytes <= written().value;
+  return (last - blocks + 1) * kImageBlockBytes <= written().value;
 }
 
 void Image::put(Bytes bytes) {
-  WEIR_DCHECK(room_for(std::ssize(bytes)));
   while (!bytes.empty()) {
     if (tail_block_ == nullptr) {
       take_block(block_of(tail_));
@@ -110,15 +115,23 @@ void Image::put(Bytes bytes) {
   }
 }
 
-void Image::take_block(std::int64_t number) {
-  auto& slot = slots_[static_cast<std::size_t>(number) % slots_.size()];
-  std::shared_ptr<Block> old;
-  {
+// Back to the free list at once, unless a reader holds it.
+void Image::drop_written_below(std::int64_t number) {
+  for (const auto end = std::min(number, block_of(written())); oldest_ < end; ++oldest_) {
+    auto& slot = slots_[static_cast<std::size_t>(oldest_) % slots_.size()];
+    std::shared_ptr<Block> old;
     const std::scoped_lock lock(slot.mutex);
-    old = std::move(slot.block);
-    slot.number = -1;
+    if (slot.number == oldest_) {
+      old = std::move(slot.block);
+      slot.number = -1;
+    }
   }
-  old.reset();  // back to the free list at once, unless a reader holds it
+}
+
+void Image::take_block(std::int64_t number) {
+  drop_written_below(number - ring_blocks_ + 1);
+  WEIR_CHECK(number - oldest_ < std::ssize(slots_));  // else bytes that are in no file would be replaced
+  auto& slot = slots_[static_cast<std::size_t>(number) % slots_.size()];
   auto fresh = Blocks::take(blocks_);
   tail_block_ = fresh->memory.get();
   const std::scoped_lock lock(slot.mutex);

@@ -7,6 +7,8 @@
 //
 // What must hold: a block is replaced only when all of its bytes are written to the file; a reader asks only for bytes
 // below a published end, and these are never changed.
+//
+// An entry may be larger than the ring: the image has more blocks for it, until they are written.
 #pragma once
 
 #include <atomic>
@@ -24,8 +26,8 @@ inline constexpr std::int64_t kImageBlockBytes = 1LL << 20;
 
 class Image {
  public:
-  // At least 4 blocks.
-  explicit Image(std::int64_t bytes);
+  // A ring of at least 4 blocks. Entries up to half of it have room, and those up to `entry_bytes_max` too.
+  explicit Image(std::int64_t bytes, std::int64_t entry_bytes_max = 0);
   ~Image();
   Image(const Image&) = delete;
   Image& operator=(const Image&) = delete;
@@ -42,10 +44,11 @@ class Image {
   void set_written(LogPosition position) { written_.store(position.value, std::memory_order_release); }
   [[nodiscard]] LogPosition written() const { return {written_.load(std::memory_order_acquire)}; }
 
-  [[nodiscard]] std::int64_t capacity() const { return static_cast<std::int64_t>(slots_.size()) * kImageBlockBytes; }
+  [[nodiscard]] std::int64_t capacity() const { return ring_blocks_ * kImageBlockBytes; }
+  [[nodiscard]] std::int64_t entry_bytes_max() const { return entry_bytes_max_; }
   [[nodiscard]] std::int64_t memory_bytes() const;  // blocks that exist, the ring's and those that readers hold
   // Readers hold more blocks than the ring has: who reads now copies instead of holding yet more. So at most about
-  // three times the ring exists.
+  // three times the ring exists, and the largest entry.
   [[nodiscard]] bool is_overdrawn() const { return memory_bytes() > 2 * capacity(); }
 
  private:
@@ -59,10 +62,14 @@ class Image {
   };
   [[nodiscard]] std::shared_ptr<Block> find(std::int64_t number) const;
   void take_block(std::int64_t number);
+  void drop_written_below(std::int64_t number);
 
   std::shared_ptr<Blocks> blocks_;  // outlives the image while readers hold blocks
-  std::vector<Slot> slots_;
+  const std::int64_t ring_blocks_;
+  const std::int64_t entry_bytes_max_;
+  std::vector<Slot> slots_;  // at least as many as the ring has: as the largest entry needs
   LogPosition tail_{0};
+  std::int64_t oldest_ = 0;          // block: none below is in a slot
   std::byte* tail_block_ = nullptr;  // memory of the block that holds tail_, null when tail_ begins a new one
   std::atomic<std::int64_t> written_{0};
   LogPosition first_{0};  // where this life of the log began; nothing before it was ever here

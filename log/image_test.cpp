@@ -62,6 +62,39 @@ TEST(Image, AHeldBlockKeepsItsBytesAndTheRingTakesAnother) {
   EXPECT_LE(image.memory_bytes(), 5 * kBlockBytes);
 }
 
+TEST(Image, AnEntryThatIsLargerThanTheRingHasRoomOnceWhatIsBeforeItIsWrittenAndItsMemoryGoesBack) {
+  Image image{4 * kBlockBytes, 20 * kBlockBytes};
+  image.start_at({4096});
+  EXPECT_EQ(image.capacity(), 4 * kBlockBytes);
+  EXPECT_EQ(image.entry_bytes_max(), 20 * kBlockBytes);
+  const auto block = [](int value) { return bytes_of(static_cast<std::size_t>(kBlockBytes), value); };
+  for (int i = 0; i < 4; ++i) {
+    image.put(block(i));
+  }
+  EXPECT_FALSE(image.room_for(20 * kBlockBytes)) << "what is before it is not written";
+  image.set_written(image.tail());
+  ASSERT_TRUE(image.room_for(20 * kBlockBytes));
+  EXPECT_FALSE(image.room_for(25 * kBlockBytes));
+  const auto from = image.tail();
+  for (int i = 4; i < 24; ++i) {
+    image.put(block(i));
+  }
+  EXPECT_FALSE(image.room_for(1)) << "a small one waits for it to be written";
+  std::vector<SharedBytes> held;
+  ASSERT_TRUE(ImageReader{image}.hold(from, static_cast<std::size_t>(20 * kBlockBytes), held));
+  EXPECT_EQ(held.front().view().front(), std::byte{4});
+  EXPECT_EQ(held.back().view().back(), std::byte{23});
+  held.clear();
+  EXPECT_GE(image.memory_bytes(), 20 * kBlockBytes);
+  image.set_written(image.tail());
+  ASSERT_TRUE(image.room_for(1));
+  image.put(block(24));
+  EXPECT_EQ(image.memory_bytes(), 4 * kBlockBytes) << "no more than the ring";
+  std::vector<std::byte> read(1);
+  EXPECT_TRUE(ImageReader{image}.copy({23 * kBlockBytes}, read)) << "the ring still has its end";
+  EXPECT_FALSE(ImageReader{image}.copy({20 * kBlockBytes}, read));
+}
+
 TEST(Image, MemoryIsTakenOnlyWhenTheTailReachesIt) {
   Image image{64 * kBlockBytes};
   image.start_at({4096});

@@ -27,10 +27,11 @@ void handle(RequestContext context, DescribeClusterRequest request, Reply<Descri
     return reply(response);
   }
   const auto& identity = context.services.identity;
-  const auto endpoint = advertised_endpoint(context);
+  const auto& endpoint = advertised_endpoint(context);
   response.cluster_id = identity.cluster_id;
   response.controller_id = identity.node_id;
-  response.brokers.push_back({.broker_id = identity.node_id, .host = endpoint.host, .port = endpoint.port});
+  response.brokers.push_back(
+      {.broker_id = identity.node_id, .host = endpoint.host, .port = endpoint.port, .rack = rack_of(context)});
   if (request.include_cluster_authorized_operations) {
     response.cluster_authorized_operations = kAllClusterOperations;
   }

@@ -33,7 +33,7 @@ Coordinator find(const RequestContext& context, std::int8_t type, const protocol
   if (without_topic) {
     return refused(key, ErrorCode::coordinator_not_available, "the topic of committed offsets is being made");
   }
-  const auto endpoint = advertised_endpoint(context);
+  const auto& endpoint = advertised_endpoint(context);
   return {.key = key, .node_id = context.services.identity.node_id, .host = endpoint.host, .port = endpoint.port};
 }
 

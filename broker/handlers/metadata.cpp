@@ -64,8 +64,9 @@ class Answering {
 
   MetadataResponse run() {
     const auto& identity = context_.services.identity;
-    const auto endpoint = advertised_endpoint(context_);
-    response_.brokers.push_back({.node_id = identity.node_id, .host = endpoint.host, .port = endpoint.port});
+    const auto& endpoint = advertised_endpoint(context_);
+    response_.brokers.push_back(
+        {.node_id = identity.node_id, .host = endpoint.host, .port = endpoint.port, .rack = rack_of(context_)});
     response_.cluster_id = identity.cluster_id;
     response_.controller_id = identity.node_id;
     if (request_.include_cluster_authorized_operations) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <vector>
 
@@ -33,8 +34,19 @@ std::string text_of(const Identity& identity) {
          ", directory.id=" + to_string(identity.directory_id);
 }
 
+std::string words_of(const Error& error) {
+  const bool of_the_system = error.code == Errc::disk_failed || error.code == Errc::already_exists;
+  switch (of_the_system ? error.detail : 0) {
+    case EACCES:
+    case EPERM: return "permission denied; the user that runs this needs the right to read and write there";
+    case EROFS: return "its file system is read-only";
+    case ENOTDIR: return "there is a file in its place, or in its path";
+    default: return to_string(error);
+  }
+}
+
 Error failed(std::string& why, const std::string& what, Error error) {
-  why = what + ": " + to_string(error);
+  why = what + ": " + words_of(error);
   return error;
 }
 

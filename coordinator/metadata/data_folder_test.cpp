@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "sim/seams/seeds.hpp"
 #include "sim/seams/sim_disk.hpp"
 
@@ -80,6 +82,24 @@ TEST_F(DataFolderTest, IsHeldByOneProcessAtATime) {
   EXPECT_EQ(second.error().code, Errc::in_use);
   EXPECT_EQ(why_, "data folder data is in use by process " + std::to_string(second.error().detail) +
                       "; stop it, or name another folder with --data");
+}
+
+TEST_F(DataFolderTest, AFolderThatCannotBeMadeIsToldInWordsThatSayWhatToDo) {
+  const std::vector<std::pair<Error, std::string>> rows{
+      {{Errc::disk_failed, EACCES},
+       "permission denied; the user that runs this needs the right to read and write there"},
+      {{Errc::disk_failed, EROFS}, "its file system is read-only"},
+      {{Errc::already_exists, ENOTDIR}, "there is a file in its place, or in its path"},
+      {{Errc::disk_failed, EIO}, "disk failed (5): Input/output error"},
+      {{Errc::disk_full, EACCES}, "disk full (13)"},
+  };
+  for (const auto& [error, words] : rows) {
+    disk_.set_fault_hook([&error = error](sim::DiskOperation operation, const std::string&) {
+      return operation == sim::DiskOperation::make_directories ? std::optional{error} : std::nullopt;
+    });
+    EXPECT_FALSE(open());
+    EXPECT_EQ(why_, "cannot make the data folder data: " + words);
+  }
 }
 
 TEST_F(DataFolderTest, RefusesAFolderThatKafkaFormatted) {

@@ -2,17 +2,18 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <future>
-#include <iterator>
+#include <system_error>
 #include <thread>
 
 #include "base/logging.hpp"
+#include "base/machine_memory.hpp"
 #include "base/properties.hpp"
 #include "base/real_runtime.hpp"
 #include "broker/broker.hpp"
@@ -42,20 +43,36 @@ Uuid boot_id() {
 }
 
 int fail(const std::string& why, int code = kFailed) {
-  std::fprintf(stderr, "weir: %s\n", why.c_str());
+  std::fprintf(stderr, "weir: %s\n", printable(why).c_str());
   return code;
+}
+
+// All of it; a pipe is fine. On failure `problem` says why.
+std::string read_config_file(const std::string& path, std::string& problem) {
+  constexpr std::size_t kSizeMax = 4 << 20;
+  std::ifstream file{path, std::ios::binary};
+  std::string text;
+  std::array<char, 4096> piece;
+  while (file && text.size() <= kSizeMax) {
+    file.read(piece.data(), piece.size());  // of a folder it sets bad()
+    text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+  }
+  if (!file.eof() && text.size() <= kSizeMax) {
+    problem = "--config: cannot read " + path + ": " + std::generic_category().message(errno);
+  } else if (text.size() > kSizeMax) {
+    problem = "--config: " + path + " is no configuration: it is longer than 4 MiB";
+  }
+  return text;
 }
 
 // The file first, then --set, then the options with names of their own: later ones win.
 std::vector<ConfigInput> gather_inputs(const ServeOptions& options, std::string& problem) {
-  std::vector<ConfigInput> inputs{{"node.id", "1"}};  // Kafka has no default: clients see it as set
+  std::vector<ConfigInput> inputs;
   if (!options.config_file.empty()) {
-    std::ifstream file{options.config_file, std::ios::binary};
-    if (!file) {
-      problem = "--config: cannot read " + options.config_file + ": " + std::strerror(errno);
+    const auto text = read_config_file(options.config_file, problem);
+    if (!problem.empty()) {
       return inputs;
     }
-    const std::string text{std::istreambuf_iterator<char>{file}, {}};
     auto properties = parse_properties(text);
     if (!properties) {
       problem = "--config: " + options.config_file + " line " + std::to_string(properties.error().detail) +
@@ -172,6 +189,9 @@ int serve(const ServeOptions& options) {
   }
   if (!loaded.errors.empty()) {
     return kBadUsage;
+  }
+  if (const auto warning = memory_warning(loaded.config, memory_bound())) {
+    WEIR_LOG(warn, "{}", *warning);
   }
   const auto data = options.data.empty() ? loaded.config.data_folder() : options.data;
   keep_freed_memory();
