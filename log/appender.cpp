@@ -303,7 +303,10 @@ void Appender::put_batch(Append& request, Offset base) {
                         static_cast<std::uint32_t>(batch.size()), request.facts.max_timestamp});
   index.batch_bytes.store(index.batch_bytes.load(std::memory_order_relaxed) + std::ssize(batch),
                           std::memory_order_relaxed);
-  index.newest_append_ms.store(now_ms_, std::memory_order_relaxed);
+  index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), now_ms_),
+                               std::memory_order_relaxed);
+  segment_->count_batch(std::ssize(batch));
+  partition->count_appended(std::ssize(batch));
   ++segment_entries_;
   if (request.facts.has_producer()) {
     role.producers.apply(request.facts, base, now_ms_);
@@ -322,7 +325,9 @@ void Appender::put_batch(Append& request, Offset base) {
   }
   const auto flush = partition->flush();
   const bool durable = is_durable_answer(request.acks, flush);
-  group_.needs_sync = group_.needs_sync || durable || flush == FlushMode::sync;
+  const auto flush_ms = partition->flush_ms();
+  group_.needs_sync = group_.needs_sync || durable || flush == FlushMode::sync || flush_ms <= 0;
+  group_.sync_within_ms = std::min(group_.sync_within_ms, flush_ms);
   group_.items.push_back(
       {std::move(partition), last + 1, durable, {request.reply_on, std::move(request.done), std::move(outcome)}});
   take_delta_if_due();
@@ -529,6 +534,13 @@ bool Appender::do_reserve(Append& request, Offset end) {
 
 bool Appender::put_reserved_copy(const std::shared_ptr<LogPartition>& partition) {
   return closing_ || is_read_only() || partition->deleted() || put_reserved(partition, partition->role.reserved_end);
+}
+
+bool Appender::ask_for_sync() {
+  if (!closing_ && !is_read_only()) {
+    answer_when_synced({});
+  }
+  return true;
 }
 
 void Appender::answer_when_synced(Answer answer) {

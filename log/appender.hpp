@@ -101,9 +101,12 @@ class Appender {
   bool put_bound(const std::shared_ptr<LogPartition>& partition, Offset bound);
   // Fills the segment if it has anything beyond its state: the log then ends with a fresh state entry.
   bool finish_segment();
+  // Fills that segment, if it is still the one that is being filled and the log goes on.
+  bool roll(SegmentId segment);
   void refuse_from_now_on() { closing_ = true; }  // appends behind it get `closed`
   // An answer that waits for the sync of all that is in the log now.
   void answer_when_synced(Answer answer);
+  bool ask_for_sync();  // the same, and nobody waits
 
  private:
   struct Work {

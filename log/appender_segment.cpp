@@ -119,6 +119,11 @@ bool Appender::finish_segment() {
   return segment_is_ready();
 }
 
+bool Appender::roll(SegmentId segment) {
+  const bool is_open = segment_ && segment_->id() == segment && segment_->valid_end() == 0;
+  return !is_open || closing_ || finish_segment();
+}
+
 PartitionSnapshot Appender::snapshot_of(const std::shared_ptr<LogPartition>& partition) const {
   PartitionSnapshot snapshot;
   snapshot.partition = partition;

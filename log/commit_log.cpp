@@ -36,9 +36,7 @@ void CommitLog::remove(const PartitionKey& key) {
 }
 
 void CommitLog::set_rules(const PartitionKey& key, const PartitionRules& rules) {
-  if (const auto partition = engine_->find(key)) {
-    partition->set_rules(rules);
-  }
+  engine_->set_rules(key, rules);
 }
 
 std::shared_ptr<Partition> CommitLog::find(const PartitionKey& key) const {
