@@ -24,7 +24,7 @@ TEST(Result, TryPassesTheValueOnAndReturnsTheFirstError) {
 }
 
 TEST(Result, AnErrorOfTheDiskIsToldInTheWordsOfTheSystem) {
-  EXPECT_EQ(to_string(Error{Errc::disk_failed, 13}), "disk failed (13): Permission denied");
+  EXPECT_EQ(to_string(Error{Errc::disk_failed, 13}), "disk failed: Permission denied (errno 13)");
   EXPECT_EQ(to_string(Error{Errc::disk_failed, 0}), "disk failed (0)");
   EXPECT_EQ(to_string(Error{Errc::truncated, 13}), "truncated (13)");
 }

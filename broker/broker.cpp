@@ -166,8 +166,7 @@ Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitio
   for (const auto* partition : partitions) {
     keys.push_back(partition->key);
   }
-  WEIR_LOG(warn, "the machine restarted without a clean stop: {} partitions that are not synced get a new leader epoch",
-           keys.size());
+  WEIR_LOG(warn, "the machine restarted without a clean stop: {} partitions get a new leader epoch", keys.size());
   WEIR_TRY_VOID(controller_->bump_leader_epochs(keys));
   const auto image = controller_->image();
   for (auto* partition : partitions) {

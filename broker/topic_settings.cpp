@@ -31,6 +31,7 @@ EffectiveTopic make(const TopicOverrides& overrides, const Config& broker) {
   EffectiveTopic topic{.config = TopicConfig{overrides, broker}, .rules = {}, .batches = {}};
   const auto& config = topic.config;
   topic.rules = {.flush = config.synced() ? log::FlushMode::sync : log::FlushMode::async,
+                 .flush_ms = config.flush_ms,
                  .delete_old = config.deletes(),
                  .compact = config.compacts(),
                  .retention_ms = config.retention_ms,

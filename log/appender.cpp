@@ -352,7 +352,10 @@ void Appender::put_batch(Append& request, Offset base) {
                         static_cast<std::uint32_t>(batch.size()), request.batch.facts().max_timestamp});
   index.batch_bytes.store(index.batch_bytes.load(std::memory_order_relaxed) + std::ssize(batch),
                           std::memory_order_relaxed);
-  index.newest_append_ms.store(now_ms_, std::memory_order_relaxed);
+  index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), now_ms_),
+                               std::memory_order_relaxed);
+  segment_->count_batch(std::ssize(batch));
+  partition->count_appended(std::ssize(batch));
   ++segment_entries_;
   if (request.batch.facts().has_producer()) {
     role.producers.apply(request.batch.facts(), base, now_ms_);
@@ -371,7 +374,9 @@ void Appender::put_batch(Append& request, Offset base) {
   }
   const auto flush = partition->flush();
   const bool durable = is_durable_answer(request.acks, flush);
-  group_.needs_sync = group_.needs_sync || durable || flush == FlushMode::sync;
+  const auto flush_ms = partition->flush_ms();
+  group_.needs_sync = group_.needs_sync || durable || flush == FlushMode::sync || flush_ms <= 0;
+  group_.sync_within_ms = std::min(group_.sync_within_ms, flush_ms);
   group_.items.push_back({std::move(partition),
                           last + 1,
                           durable,
@@ -594,6 +599,13 @@ void Appender::end(Answer answer) {
   }
   close_group(true);
   has_ended_ = true;
+}
+
+bool Appender::ask_for_sync() {
+  if (!closing_ && !is_read_only()) {
+    answer_when_synced({});
+  }
+  return true;
 }
 
 void Appender::answer_when_synced(Answer answer) {

@@ -112,6 +112,9 @@ class Appender {
   void end(Answer answer);
   [[nodiscard]] LocalPartition next_local() const { return next_local_; }
   void expire_producers(Millis expiration_ms);
+  // Fills that segment, if it is still the one that is being filled and the log goes on.
+  bool roll(SegmentId segment);
+  bool ask_for_sync();  // of all that is in the log now
 
  private:
   struct Work {
@@ -148,6 +151,7 @@ class Appender {
   bool begin_segment();
   bool put_pending_state();
   void fill_segment();
+  bool finish_segment();
   void begin_bytes();
   void close_group(bool pad);
   void put_zeros(std::size_t count);

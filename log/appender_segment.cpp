@@ -105,6 +105,10 @@ void Appender::fill_segment() {
 
 bool Appender::finish() {
   closing_ = true;
+  return finish_segment();
+}
+
+bool Appender::finish_segment() {
   if (is_read_only()) {
     return true;
   }
@@ -125,6 +129,11 @@ void Appender::expire_producers(Millis expiration_ms) {
   for (const auto& [local, partition] : live_) {
     partition->role.producers.expire(now_ms_, expiration_ms);
   }
+}
+
+bool Appender::roll(SegmentId segment) {
+  const bool is_open = segment_ && segment_->id() == segment && segment_->valid_end() == 0;
+  return !is_open || closing_ || finish_segment();
 }
 
 PartitionSnapshot Appender::snapshot_of(const std::shared_ptr<LogPartition>& partition) const {

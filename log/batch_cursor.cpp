@@ -122,6 +122,43 @@ bool BatchCursor::stand_at(std::size_t number) {
   return true;
 }
 
+Millis BatchCursor::newest_append_ms() const {
+  return is_sealed() ? row_.newest_append_ms
+                     : open_[run_ - sealed_count_]->newest_append_ms.load(std::memory_order_relaxed);
+}
+
+std::int64_t BatchCursor::bytes_since(std::size_t from) const {
+  std::int64_t bytes = 0;
+  for (; from < number_; ++from) {
+    bytes += is_sealed() ? section_.at(from).size : open_[run_ - sealed_count_]->entries.at(from).size;
+  }
+  return bytes;
+}
+
+std::vector<BatchCursor::Run> BatchCursor::runs_from(Offset offset) const {
+  std::vector<Run> runs;
+  for (auto run = run_of(offset); run < sealed_count_; ++run) {
+    const auto& segment = *version_->members[run].segment;
+    const auto row = row_of(run);
+    const auto end_of_live = this->end_of_live(segment);
+    if (row && row->entry_count > 0 && row->first_offset < end_of_live) {
+      runs.push_back({segment.id(), row->first_offset, std::min(row->next_offset, end_of_live), row->batch_bytes,
+                      row->max_timestamp, row->newest_append_ms, row->next_offset <= end_of_live});
+    }
+  }
+  for (const auto& index : open_) {
+    const auto& entries = index->entries;
+    const auto size = entries.size();
+    const auto live = count_live(entries, size, *index->segment);
+    if (live > 0) {
+      runs.push_back({index->segment->id(), entries.at(0).base_offset, entries.at(live - 1).last_offset + 1,
+                      index->batch_bytes.load(std::memory_order_relaxed), entries.max_timestamp(),
+                      index->newest_append_ms.load(std::memory_order_relaxed), live == size});
+    }
+  }
+  return runs;
+}
+
 std::optional<IndexRow> BatchCursor::row_of(std::size_t run) const {
   return run < sealed_count_ ? version_->members[run].index->find(local_) : std::nullopt;
 }

@@ -41,6 +41,24 @@ class BatchCursor {
   [[nodiscard]] bool is_whole() const { return size_ == row_.entry_count; }
   // To the first batch of the next segment that has one.
   Result<bool> next_segment() { return enter(run_ + 1, Offset{-1}); }
+  // The append time of the newest batch that the current one's segment has of the partition; -1: unknown.
+  [[nodiscard]] Millis newest_append_ms() const;
+  // The current batch is entry number number() of its segment. The bytes of the entries [from, number()) there.
+  [[nodiscard]] std::size_t number() const { return number_; }
+  [[nodiscard]] std::int64_t bytes_since(std::size_t from) const;
+
+  // What one segment has of the partition, without a look at single batches.
+  struct Run {
+    SegmentId segment;
+    Offset first_offset;
+    Offset end;
+    std::int64_t batch_bytes = 0;
+    Millis max_timestamp = -1;
+    Millis newest_append_ms = -1;
+    bool is_whole = true;  // no later truncation has taken any of it; else the numbers are too large
+  };
+  // Of each segment with batches, from the one that holds `offset` on. One row of a sealed segment, no section.
+  [[nodiscard]] std::vector<Run> runs_from(Offset offset) const;
 
  private:
   Result<bool> enter(std::size_t run, Offset offset);

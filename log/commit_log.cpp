@@ -40,9 +40,7 @@ void CommitLog::remove(const PartitionKey& key) {
 }
 
 void CommitLog::set_rules(const PartitionKey& key, const PartitionRules& rules) {
-  if (const auto partition = engine_->find(key)) {
-    partition->set_rules(rules);
-  }
+  engine_->set_rules(key, rules);
 }
 
 void CommitLog::set_producer_expiration(Millis expiration_ms) {

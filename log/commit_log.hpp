@@ -117,8 +117,9 @@ struct CommitLogOptions {
   // if the manifest says the same. nullopt: it did not stop, or not cleanly.
   std::optional<LogPosition> clean_end;
   Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
-  // The machine restarted without a clean stop: these partitions (FlushMode::async) may have lost records that somebody
-  // has seen. Called inside open() before the log writes anything: to give each a higher leader_epoch, durably.
+  // The machine restarted without a clean stop: these partitions may have lost records that somebody has seen, for they
+  // are async or were. Called inside open() before the log writes anything: to give each a higher leader_epoch,
+  // durably.
   std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;
 };
 
@@ -160,6 +161,8 @@ class CommitLog {
 
   std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
   void remove(const PartitionKey& key);
+  // What the old rules let be unsynced for longer than the new ones is synced soon behind it. From then on a partition
+  // that is FlushMode::sync now shows nothing that a power cut could take; until then a power cut raises its epoch.
   void set_rules(const PartitionKey& key, const PartitionRules& rules);
   void set_producer_expiration(Millis expiration_ms);  // any thread; counts from the next check on
   [[nodiscard]] std::shared_ptr<Partition> find(const PartitionKey& key) const;  // null if there is none

@@ -73,6 +73,7 @@ class Life {
     model.producer_id = 1000 + model.topic;
     PartitionRules rules;
     rules.flush = model.flush;
+    rules.retention_ms = random_.chance(3) ? rules.retention_ms : -1;  // the stamps of the test batches are old
     test_.create(model.topic, 0, rules);
     models_.push_back(model);
   }

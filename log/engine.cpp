@@ -43,7 +43,7 @@ CommitLog::Engine::Engine(CommitLogOptions options, Runtime& runtime, Visibility
       read_cache_(options_.read_cache_bytes, image_),
       damage_(options_.metrics),
       reader_(segments_, image_, read_cache_, damage_),
-      retention_(segments_, keeper_, runtime.clock),
+      retention_(segments_, keeper_, runtime.clock, segment_bytes_of(options_)),
       scrub_(runtime.disk, segments_, damage_, options_.metrics, runtime.clock,
              {options_.scrub_bytes_per_second * kScrubTurnMs / 1'000, options_.scrub_interval_ms}),
       memory_(options_, runtime.clock, observer, *this) {}
@@ -107,9 +107,10 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     }
   }
   if (recovered.machine_restarted && options_.raise_epochs) {
+    // Those that are synced now, too: they may have been async when somebody saw what is gone.
     std::vector<KnownPartition*> may_lack_a_tail;
     for (auto& one : all) {
-      if (one.rules.flush == FlushMode::async && !one.rules.memory && !one.rules.replicated) {
+      if (!one.rules.memory && !one.rules.replicated) {
         may_lack_a_tail.push_back(&one);
       }
     }
@@ -288,6 +289,15 @@ void CommitLog::Engine::remove(const PartitionKey& key) {
   });
 }
 
+// What the rules allowed to be unsynced until now is synced. For this a topic that is not async any more waits, too:
+// what comes behind the change becomes visible by a sync, and that one covers what came before.
+void CommitLog::Engine::set_rules(const PartitionKey& key, const PartitionRules& rules) {
+  const auto partition = find(key);
+  if (partition && partition->set_rules(rules) && !partition->memory) {
+    appender_.push_control([](Appender& log) { return log.ask_for_sync(); });
+  }
+}
+
 std::shared_ptr<LogPartition> CommitLog::Engine::find(const PartitionKey& key) const {
   const std::scoped_lock lock(table_mutex_);
   const auto found = table_.find(key);
@@ -348,10 +358,11 @@ void CommitLog::Engine::move_start(std::shared_ptr<LogPartition> partition, Offs
   }
   Answer answer;
   answer.on = &reply_on;
-  answer.done = [done = std::move(done)](const AppendOutcome& outcome) mutable {
+  answer.done = [partition, done = std::move(done)](const AppendOutcome& outcome) mutable {
     if (outcome.error) {
       done(*outcome.error);
     } else {
+      partition->set_durable_start(outcome.log_start);
       done(outcome.log_start);
     }
   };
@@ -489,12 +500,19 @@ void CommitLog::Engine::keeper_failed(Error error) {
 void CommitLog::Engine::run_retention(Task done) {
   post(runtime_.pool, [this, done = std::move(done)]() mutable {
     memory_.retain();
-    retention_.run(
-        [this] { return partitions(); }, reader_,
-        [this](std::shared_ptr<LogPartition> partition, Offset start, UniqueFunction<void(Result<Offset>)> moved) {
-          move_start(std::move(partition), start, runtime_.pool, std::move(moved));
-        },
-        std::move(done));
+    if (appender_.is_read_only()) {
+      done();
+      return;
+    }
+    const auto move = [this](auto partition, Offset start, auto moved) {
+      move_start(partition, start, runtime_.pool, std::move(moved));
+    };
+    const auto roll = [this](SegmentId segment) {
+      if (!space_.is_short()) {  // the next segment would need room before the old one gives any back
+        appender_.push_control([segment](Appender& log) { return log.roll(segment); });
+      }
+    };
+    retention_.run({[this] { return partitions(); }, move, roll}, reader_, std::move(done));
   });
 }
 
@@ -510,6 +528,32 @@ void CommitLog::Engine::post_later(Executor& on, Task task) {
                              });
     }
   });
+}
+
+void CommitLog::Engine::sync_within(Millis ms) {
+  sync_at(flush_timer_.written(runtime_.clock.monotonic_ms(), ms));
+}
+
+void CommitLog::Engine::sync_at(std::optional<Millis> deadline) {
+  if (!deadline) {
+    return;
+  }
+  auto& loop = *runtime_.io.front();
+  loop.post([weak = weak_from_this(), &loop, at = *deadline] {
+    loop.timers().schedule(at, [weak] {
+      if (const auto self = weak.lock()) {
+        self->post(self->runtime_.write, [engine = self.get()] { engine->sync_if_due(); });
+      }
+    });
+  });
+}
+
+void CommitLog::Engine::sync_if_due() {
+  if (flush_timer_.is_due(runtime_.clock.monotonic_ms())) {
+    writer_.sync_now();
+  } else {
+    sync_at(flush_timer_.next());
+  }
 }
 
 void CommitLog::Engine::note_shortage(const Error& why, std::int64_t needed, const char* job) {

@@ -9,6 +9,7 @@
 
 #include "log/appender.hpp"
 #include "log/commit_log.hpp"
+#include "log/flush_timer.hpp"
 #include "log/image.hpp"
 #include "log/log_reader.hpp"
 #include "log/memory_topics.hpp"
@@ -36,6 +37,7 @@ class CommitLog::Engine final : public AppenderHooks,
 
   std::shared_ptr<Partition> create(const PartitionKey& key, const PartitionRules& rules, LeaderEpoch epoch);
   void remove(const PartitionKey& key);
+  void set_rules(const PartitionKey& key, const PartitionRules& rules);
   [[nodiscard]] std::shared_ptr<LogPartition> find(const PartitionKey& key) const;
   [[nodiscard]] std::vector<std::shared_ptr<LogPartition>> partitions() const;
   void move_start(std::shared_ptr<LogPartition> partition, Offset start, Executor& reply_on,
@@ -81,6 +83,8 @@ class CommitLog::Engine final : public AppenderHooks,
     keeper_.seal(std::move(snapshot), is_synced);
   }
   void write_delta(std::unique_ptr<SegmentSnapshot> snapshot) override { keeper_.write_delta(std::move(snapshot)); }
+  void sync_within(Millis ms) override;
+  void all_is_synced() override { flush_timer_.all_is_synced(); }
   void writer_failed(Error error) override;
 
   // KeeperHooks: on Runtime::pool.
@@ -101,6 +105,8 @@ class CommitLog::Engine final : public AppenderHooks,
   void give_up_clean_end(const Error& why);
   // Runs `job` every `period_ms`, until the log stops.
   void repeat(Millis period_ms, void (Engine::*job)());
+  void sync_at(std::optional<Millis> deadline);
+  void sync_if_due();
   // Runs `task` on `on` in a while, unless the log is gone by then.
   void post_later(Executor& on, Task task);
   void look_for_room();
@@ -125,6 +131,7 @@ class CommitLog::Engine final : public AppenderHooks,
 
   const LogMeter meter_;
   SpaceGuard space_;
+  FlushTimer flush_timer_;              // write role
   std::int64_t wrote_ = 0;              // write role: since it looked for room
   std::atomic<int> waiting_writes_{0};  // that met a shortage and come again in a while
   std::atomic<int> waiting_jobs_{0};

@@ -53,6 +53,7 @@ struct Group {
   LogPosition to;
   std::vector<GroupItem> items;
   bool needs_sync = false;                 // something in it waits for, or becomes visible by, a sync
+  Millis sync_within_ms = kNoFlushMs;      // else: how long it may stay unsynced once it is written
   bool begins_segment = false;             // the segment is new: named in the manifest before its first byte is written
   std::unique_ptr<SegmentSnapshot> seal;   // the segment is full with this group
   std::unique_ptr<SegmentSnapshot> delta;  // to be written once this group is in the file

@@ -26,10 +26,32 @@ struct OpenIndex {
   std::size_t in_deltas = 0;  // log role: entries that deltas have taken
 };
 
+// What the last pass of retention found, so that the next one need not look where nothing can have expired. Belongs to
+// the pass (log/retention_scan).
+struct RetentionWatch {
+  // As they were then; if one is another now, or the wall clock is before `looked_ms`, it is looked again.
+  Offset start{-1};
+  Millis retention_ms = -1;
+  std::int64_t retention_bytes = -1;
+  std::int64_t truncation_count = 0;
+  Millis looked_ms = 0;
+  // Before that time, and until that many bytes were appended in all, the first batch stays.
+  Millis due_ms = 0;
+  std::int64_t due_bytes = 0;
+  // The first entries of one segment, which lie below the log start, and their bytes: each is counted once.
+  SegmentId passed_in{0};
+  std::size_t passed = 0;
+  std::int64_t passed_bytes = 0;
+};
+
 class LogPartition final : public Partition {
  public:
   LogPartition(PartitionKey key, LocalPartition local, const PartitionRules& rules)
-      : Partition(key, local), is_replicated_(rules.replicated && !rules.memory), flush_(rules.flush), rules_(rules) {}
+      : Partition(key, local),
+        is_replicated_(rules.replicated && !rules.memory),
+        flush_(rules.flush),
+        flush_ms_(rules.flush_ms),
+        rules_(rules) {}
 
   // Of a memory topic: its records. Set before anybody can find the partition; null: they are in the log.
   std::unique_ptr<MemoryPartition> memory;
@@ -37,14 +59,30 @@ class LogPartition final : public Partition {
   // Any thread.
   [[nodiscard]] bool is_replicated() const { return is_replicated_; }
   [[nodiscard]] FlushMode flush() const { return flush_.load(std::memory_order_acquire); }
+  [[nodiscard]] Millis flush_ms() const { return flush_ms_.load(std::memory_order_acquire); }
   [[nodiscard]] PartitionRules rules() const {
     const std::scoped_lock lock(mutex_);
     return rules_;
   }
-  void set_rules(const PartitionRules& rules) {
+  // True: what it has may not stay unsynced as long as it might have until now.
+  bool set_rules(const PartitionRules& rules) {
     const std::scoped_lock lock(mutex_);
+    const bool is_stricter =
+        rules_.flush == FlushMode::async && (rules.flush == FlushMode::sync || rules.flush_ms < rules_.flush_ms);
     rules_ = rules;
+    flush_ms_.store(rules.flush_ms, std::memory_order_release);
     flush_.store(rules.flush, std::memory_order_release);
+    return is_stricter;
+  }
+  // Batch bytes since the process began. A truncation takes none of them back.
+  [[nodiscard]] std::int64_t appended_bytes() const { return appended_bytes_.load(std::memory_order_acquire); }
+  // The log start that no power cut takes back: log_start(), or where it was before a move that is not synced yet.
+  [[nodiscard]] Offset durable_start() const { return {durable_start_.load(std::memory_order_acquire)}; }
+  // A move of the start is synced. Never goes back, in whatever order they are told.
+  void set_durable_start(Offset start) {
+    for (auto known = durable_start_.load(std::memory_order_relaxed);
+         known < start.value && !durable_start_.compare_exchange_weak(known, start.value, std::memory_order_release);) {
+    }
   }
   // Indexes of the segments that have no index file yet, oldest first. Taken before a version of the segment set, it
   // covers together with that version all visible batches.
@@ -97,6 +135,9 @@ class LogPartition final : public Partition {
     bool changed_since_delta = false;
   };
   Role role;
+  void count_appended(std::int64_t bytes) {
+    appended_bytes_.store(appended_bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+  }
   void set_log_end(Offset end) { log_end_.store(end.value, std::memory_order_release); }
   void set_log_start(Offset start) { log_start_.store(start.value, std::memory_order_release); }
   void assign_epoch(LeaderEpoch epoch, Offset start) {
@@ -170,9 +211,13 @@ class LogPartition final : public Partition {
     is_replicated_ = rules.replicated && !rules.memory;
     set_written(log_end());
     set_durable(log_end());
+    set_durable_start(log_start());
     set_known_high_watermark(is_replicated_ ? std::max(high_watermark(), log_start()) : log_end());
     role.bound = bound_ = high_watermark();
   }
+
+  // One pass of retention at a time.
+  RetentionWatch watch;
 
   // Controller executor, once.
   void mark_deleted() { deleted_.store(true, std::memory_order_seq_cst); }
@@ -198,6 +243,9 @@ class LogPartition final : public Partition {
   std::atomic<bool> was_truncated_{false};
   std::atomic<std::int64_t> truncation_count_{0};
   std::atomic<FlushMode> flush_;
+  std::atomic<Millis> flush_ms_;
+  std::atomic<std::int64_t> appended_bytes_{0};
+  std::atomic<std::int64_t> durable_start_{0};
   mutable std::mutex mutex_;  // guards what follows
   PartitionRules rules_;
   EpochList epochs_;

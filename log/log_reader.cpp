@@ -229,6 +229,22 @@ Result<std::int64_t> LogReader::records_between(const LogPartition& partition, O
   return BatchCursor{list_, partition}.count(std::max(from, partition.log_start()), end);
 }
 
+Result<Millis> LogReader::append_ms(const LogPartition& partition, const BatchCursor& cursor) const {
+  const auto at = cursor.entry().position - static_cast<std::int64_t>(kEntryHeaderSize);
+  std::array<std::byte, kEntryHeaderSize + kBatchPrefixSize> bytes{};
+  if (!ImageReader{image_}.copy(cursor.segment()->start() + at, bytes)) {
+    WEIR_TRY(const auto count, cursor.segment()->file().read_at(at, bytes));
+    if (count < bytes.size()) {
+      return {Errc::truncated, at};
+    }
+  }
+  WEIR_TRY(const auto header, decode_entry_header(bytes, cursor.segment()->seed(), at));
+  if (header.kind != EntryKind::batch || header.partition != partition.local()) {
+    return {Errc::corrupt, at};
+  }
+  return header.append_ms;
+}
+
 Result<std::int64_t> LogReader::size_bytes(const LogPartition& partition) const {
   BatchCursor cursor{list_, partition};
   std::int64_t total = 0;

@@ -31,6 +31,8 @@ class LogReader {
   Result<std::optional<TimestampAndOffset>> find_max_timestamp(const LogPartition& partition, Offset bound) const;
   Result<std::int64_t> records_between(const LogPartition& partition, Offset from, Offset to) const;
   Result<std::int64_t> size_bytes(const LogPartition& partition) const;
+  // When the batch at the cursor was appended, as its entry says. May touch its file.
+  Result<Millis> append_ms(const LogPartition& partition, const BatchCursor& cursor) const;
 
  private:
   // Without a value: damaged, and reported.

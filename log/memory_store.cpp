@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "log/retention_rule.hpp"
 
 namespace weir::log {
 
@@ -56,12 +57,8 @@ MemoryDropped MemoryStore::retain(const PartitionRules& rules, Millis now) {
   MemoryDropped dropped;
   while (rules.delete_old && !batches_.empty()) {
     const auto& oldest = batches_.front();
-    const auto newest_ms =
-        oldest.max_timestamp < 0 ? oldest.append_ms : std::min(oldest.max_timestamp, oldest.append_ms);
-    const bool is_old = rules.retention_ms >= 0 && newest_ms < now - rules.retention_ms;
-    const bool is_too_much = rules.retention_bytes >= 0 &&
-                             size_bytes_ - static_cast<std::int64_t>(oldest.bytes.size()) >= rules.retention_bytes;
-    if (!is_old && !is_too_much) {
+    if (!has_expired(oldest.max_timestamp, oldest.append_ms, rules.retention_ms, now) &&
+        !is_too_much(size_bytes_, static_cast<std::int64_t>(oldest.bytes.size()), rules.retention_bytes)) {
       break;
     }
     drop_front(dropped);

@@ -62,7 +62,7 @@ class MemoryStore {
   // The log start moves behind what is dropped.
   MemoryDropped drop_oldest();
   MemoryDropped move_start(Offset start);  // below the present one: nothing; at most the log end
-  // What the topic's rules no longer want: age by append time where the stamp lies in the future.
+  // What the topic's rules no longer want, by log/retention_rule.
   MemoryDropped retain(const PartitionRules& rules, Millis now);
   MemoryDropped clear();  // the offsets stay given
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 #include "base/ids.hpp"
@@ -19,10 +20,12 @@ struct PartitionKey {
 };
 
 enum class FlushMode : std::uint8_t { sync, async };
+inline constexpr Millis kNoFlushMs = std::numeric_limits<Millis>::max();
 
 // What the topic's config asks of the log. Replaced as a whole by CommitLog::set_rules.
 struct PartitionRules {
   FlushMode flush = FlushMode::sync;
+  Millis flush_ms = kNoFlushMs;       // async: nothing stays written and not synced for longer
   bool delete_old = true;             // cleanup.policy has delete
   bool compact = false;               // cleanup.policy has compact: pins segments until the merger comes
   Millis retention_ms = 604'800'000;  // -1: no bound

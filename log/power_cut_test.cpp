@@ -83,6 +83,7 @@ class Recorded {
   void settle() {
     test_.queue.run_until_idle();
     hear_answers();
+    is_settling_.clear();
   }
 
   [[nodiscard]] Held held() const { return promises.held_at(recording.size(), begins_with); }
@@ -92,6 +93,7 @@ class Recorded {
  private:
   struct Sent {
     int topic;
+    PartitionRules rules;
     TestBatch batch;
     Acks acks;
     Reply reply;
@@ -156,6 +158,10 @@ class Recorded {
       test_.log->run_retention([] {});
     } else if (choice < 91 && topics().size() > 2) {
       remove();
+    } else if (choice < 94) {
+      test_.queue.run_for(static_cast<Millis>(1 + random_.below(100)));
+    } else if (choice < 96) {
+      change_flush();
     }
   }
 
@@ -176,6 +182,7 @@ class Recorded {
     const auto topic = held().topics_made + 1;
     PartitionRules rules;
     rules.flush = random_.chance(3) ? FlushMode::async : FlushMode::sync;
+    rules.flush_ms = any_flush_ms();
     rules.retention_ms = -1;
     rules.retention_bytes = random_.chance(3) ? 300'000 : -1;
     add([topic, rules](Held& now) {
@@ -194,10 +201,53 @@ class Recorded {
     test_.log->remove(key);
   }
 
+  Millis any_flush_ms() { return random_.chance(2) ? static_cast<Millis>(random_.below(150)) : kNoFlushMs; }
+
+  PartitionRules& rules_of(int topic) {
+    const PartitionKey key{topic_number(topic), 0};
+    return std::ranges::find(test_.known, key, &KnownPartition::key)->rules;
+  }
+
+  // The metadata are durable before the log hears of it.
+  void change_flush() {
+    settle();
+    if (recording.died()) {
+      return;
+    }
+    const auto topic = any_topic();
+    auto& rules = rules_of(topic);
+    rules.flush = rules.flush == FlushMode::async ? FlushMode::sync : FlushMode::async;
+    rules.flush_ms = any_flush_ms();
+    add([topic, rules](Held& now) { now.topics[topic].rules = rules; });
+    test_.log->set_rules({topic_number(topic), 0}, rules);
+    is_settling_.insert(topic);
+    if (random_.chance(2)) {
+      settle();
+      if (rules.flush == FlushMode::sync && !recording.died()) {
+        show(topic);
+      }
+    }
+  }
+
+  // All that can be read of it stays.
+  void show(int topic) {
+    const auto partition = test_.find(topic, 0);
+    const auto read = test_.read_all(*partition);
+    WEIR_CHECK(read.has_value());
+    add([topic, records = *read, end = partition->high_watermark().value](Held& now) {
+      auto& of = now.topics[topic];
+      for (const auto& record : records) {
+        of.records[record.offset.value] = record.value;
+      }
+      of.seen_end = std::max(of.seen_end, end);
+    });
+  }
+
   void send() {
     const auto topic = any_topic();
     auto& producer = producers_[topic];
-    Sent sent{.topic = topic, .batch = {.values = {}}, .acks = Acks::all, .reply = {}, .number = 0};
+    Sent sent{
+        .topic = topic, .rules = rules_of(topic), .batch = {.values = {}}, .acks = Acks::all, .reply = {}, .number = 0};
     for (auto count = 1 + random_.below(3); count > 0; --count) {
       auto value = std::to_string(topic) + ":" + std::to_string(producer.next_value++) + ":";
       value.resize(value.size() + (random_.chance(4) ? random_.below(90'000) : random_.below(600)),
@@ -231,12 +281,13 @@ class Recorded {
         return false;
       }
       const auto& outcome = **sent.reply;
-      const bool is_synced = sent.acks == Acks::internal || sent.acks == Acks::all;
-      if (!outcome.error && is_synced) {
-        add([topic = sent.topic, acks = sent.acks, batch = sent.batch, base = outcome.base_offset.value,
-             number = sent.number](Held& now) {
+      const bool is_async = sent.rules.flush == FlushMode::async;
+      const bool is_synced = sent.acks == Acks::internal || (sent.acks == Acks::all && !is_async);
+      if (!outcome.error && (is_synced || (is_async && sent.rules.flush_ms != kNoFlushMs))) {
+        Promises::Change promise = [topic = sent.topic, batch = sent.batch, base = outcome.base_offset.value,
+                                    number = sent.number](Held& now) {
           const auto found = now.topics.find(topic);
-          if (found == now.topics.end() || (acks == Acks::all && found->second.rules.flush == FlushMode::async)) {
+          if (found == now.topics.end()) {
             return;
           }
           for (std::size_t i = 0; i < batch.values.size(); ++i) {
@@ -247,20 +298,33 @@ class Recorded {
             found->second.last_sequenced = batch;
             found->second.last_sequenced_at = base;
           }
-        });
+        };
+        if (is_synced) {
+          add(std::move(promise));
+        } else {
+          later_.emplace_back(test_.queue.clock().monotonic_ms() + sent.rules.flush_ms, std::move(promise));
+        }
       }
       return true;
+    });
+    std::erase_if(later_, [&](auto& one) {
+      const bool is_time = test_.queue.clock().monotonic_ms() > one.first && !recording.died();
+      if (is_time) {
+        add(std::move(one.second));
+      }
+      return is_time;
     });
   }
 
   void look() {
     const auto topic = any_topic();
     const auto partition = test_.find(topic, 0);
-    add([topic, end = partition->high_watermark().value](Held& now) {
-      if (auto& of = now.topics[topic]; of.rules.flush == FlushMode::sync) {
+    if (rules_of(topic).flush == FlushMode::sync && !is_settling_.contains(topic)) {
+      add([topic, end = partition->high_watermark().value](Held& now) {
+        auto& of = now.topics[topic];
         of.seen_end = std::max(of.seen_end, end);
-      }
-    });
+      });
+    }
   }
 
   void move_start() {
@@ -299,12 +363,16 @@ class Recorded {
     }
     test_.kill();
     sent_.clear();
+    later_.clear();
+    is_settling_.clear();
   }
 
   Random random_;
   TestLog test_;
   std::map<int, Producer> producers_;
   std::deque<Sent> sent_;
+  std::deque<std::pair<Millis, Promises::Change>> later_;  // true once the time has passed: flush.ms
+  std::set<int> is_settling_;                              // topics that were async until a sync that is under way
 };
 
 // What a cut behind `events` events leaves, started and judged. The image and its judge's own recording come back.

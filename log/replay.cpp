@@ -146,6 +146,7 @@ void Replay::add_to_index(LogPartition& partition, const IndexEntry& entry, Mill
   index.batch_bytes.fetch_add(entry.size, std::memory_order_relaxed);
   index.newest_append_ms.store(std::max(index.newest_append_ms.load(std::memory_order_relaxed), append_ms),
                                std::memory_order_relaxed);
+  segment_->count_batch(entry.size);
   ++entries_;
 }
 

@@ -1,108 +1,181 @@
 #include "log/retention.hpp"
 
-#include <unordered_map>
+#include "log/retention_scan.hpp"
 
 namespace weir::log {
-namespace {
-// Where the batches end that the segment has of the partition, without those that were truncated later.
-Offset live_end(const IndexRow& row, const Segment& segment, const TruncationList& truncations) {
-  return std::min(row.next_offset, truncations.end_behind(segment.start() + segment.valid_end()));
-}
-}  // namespace
 
-void Retention::run(Partitions partitions, const LogReader& reader, const MoveStart& move_start, Task done) {
+struct Retention::Pass {
+  Surroundings around;
+  const LogReader& reader;
+  Partitions partitions;
+  std::vector<std::pair<std::shared_ptr<LogPartition>, Offset>> moves;
+  std::size_t next_move = 0;
+  std::atomic<std::size_t> under_way{0};
+  std::atomic<bool> has_failed{false};
+};
+
+// The partitions that there are, by their numbers. Made when it is first asked.
+class Retention::Alive {
+ public:
+  explicit Alive(const Surroundings& around) : around_(around) {}
+  std::shared_ptr<LogPartition> find(LocalPartition local) {
+    if (!is_made_) {
+      is_made_ = true;
+      for (auto& partition : around_.partitions()) {
+        const auto number = partition->local();
+        all_.emplace(number, std::move(partition));
+      }
+    }
+    const auto found = all_.find(local);
+    return found == all_.end() || found->second->deleted() ? nullptr : found->second;
+  }
+
+ private:
+  const Surroundings& around_;
+  bool is_made_ = false;
+  std::unordered_map<LocalPartition, std::shared_ptr<LogPartition>> all_;
+};
+
+void Retention::run(Surroundings surroundings, const LogReader& reader, Task done) {
+  bool is_first = false;
   {
     const std::scoped_lock lock(mutex_);
     done_.push_back(std::move(done));
-    if (std::exchange(is_running_, true)) {
-      return;
-    }
+    is_first = !std::exchange(is_running_, true);
   }
-  // Counts the moves under way, and one for this loop; whoever ends the last goes on.
-  const auto all = partitions();
-  auto left = std::make_shared<std::atomic<std::size_t>>(1);
-  const auto one_is_done = [this, partitions = std::move(partitions), left] {
-    if (left->fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      drop(partitions);
-    }
-  };
-  for (const auto& partition : all) {
-    const auto start = wanted_start(*partition, reader);
-    if (start > partition->log_start()) {
-      left->fetch_add(1, std::memory_order_relaxed);
-      move_start(partition, start, [one_is_done](const Result<Offset>&) { one_is_done(); });
-    }
+  if (!is_first) {
+    drop(surroundings, [] {});
+    return;
   }
-  one_is_done();
+  begin(std::shared_ptr<Pass>{new Pass{.around = std::move(surroundings), .reader = reader}});
 }
 
-// Whole runs only: the records of a partition in one sealed segment go together, as in Kafka those of one file.
-Offset Retention::wanted_start(const LogPartition& partition, const LogReader& reader) const {
-  const auto rules = partition.rules();
-  auto start = partition.log_start();
-  if (partition.memory || !rules.delete_old || (rules.retention_ms < 0 && rules.retention_bytes < 0)) {
-    return start;
-  }
-  const auto now = clock_.wall_ms();
-  const auto size = reader.size_bytes(partition);
-  auto bytes = size ? *size : 0;
-  const auto version = segments_.current();
-  const auto truncations = partition.truncations();
-  for (const auto& member : version->members) {
-    if (!member.index) {
-      break;
+void Retention::begin(const std::shared_ptr<Pass>& pass) {
+  pass->partitions = pass->around.partitions();
+  const RetentionScan scan{segments_, pass->reader, clock_.wall_ms()};
+  for (const auto& partition : pass->partitions) {
+    const auto start = scan.wanted_start(*partition);
+    if (!start && start.error().code == Errc::corrupt) {
+      keeper_.mend_indexes();  // the next pass comes again
     }
-    const auto row = member.index->find(partition.local());
-    const auto next_offset = row ? live_end(*row, *member.segment, truncations) : start;
-    if (!row || row->entry_count == 0 || next_offset <= start) {
+    if (start && *start > partition->log_start()) {
+      pass->moves.emplace_back(partition, *start);
+    }
+  }
+  move_some(pass);
+}
+
+void Retention::move_some(const std::shared_ptr<Pass>& pass) {
+  if (pass->has_failed) {
+    finish();  // the log stops, or is read-only: nothing goes
+    return;
+  }
+  if (pass->next_move == pass->moves.size()) {
+    roll_if_worth(*pass);
+    drop(pass->around, [this] { finish(); });
+    return;
+  }
+  const auto from = pass->next_move;
+  const auto to = std::min(pass->moves.size(), from + kMovesMax);
+  pass->next_move = to;
+  pass->under_way = to - from;
+  for (auto number = from; number < to; ++number) {
+    const auto& [partition, start] = pass->moves[number];
+    pass->around.move_start(partition, start, [this, pass](const Result<Offset>& moved) {
+      if (!moved && moved.error().code != Errc::not_found) {  // deleted meanwhile: nothing of it is kept anyway
+        pass->has_failed = true;
+      }
+      if (pass->under_way.fetch_sub(1) == 1) {
+        move_some(pass);
+      }
+    });
+  }
+}
+
+void Retention::roll_if_worth(Pass& pass) {
+  const auto version = segments_.current();
+  if (version->members.empty() || version->members.back().index) {
+    return;
+  }
+  const auto& open = *version->members.back().segment;
+  const auto now = clock_.monotonic_ms();
+  if (open.valid_end() != 0 || open.batch_bytes() < roll_bytes_ || (rolled_ms_ && now - *rolled_ms_ < kRollEveryMs)) {
+    return;
+  }
+  const auto all = open.batch_bytes();
+  const RetentionScan scan{segments_, pass.reader, clock_.wall_ms()};
+  std::int64_t live = 0;
+  for (const auto& partition : pass.partitions) {
+    live += partition->deleted() ? 0 : scan.live_bytes_in(open.id(), *partition);
+  }
+  if (all - live >= roll_bytes_) {
+    rolled_ms_ = now;
+    pass.around.roll(open.id());
+  }
+}
+
+std::optional<Retention::Pin> Retention::find_pin(const IndexFile& index, Alive& alive) {
+  for (std::size_t number = 0; number < index.row_count(); ++number) {
+    const auto row = index.row(number);
+    if (row.entry_count == 0) {
       continue;
     }
-    // A stamp in the future must not keep records for ever, so the time of the append bounds it.
-    const auto newest =
-        row->newest_append_ms < 0 ? row->max_timestamp : std::min(row->max_timestamp, row->newest_append_ms);
-    const bool is_old = rules.retention_ms >= 0 && newest < now - rules.retention_ms;
-    const bool is_too_much = rules.retention_bytes >= 0 && bytes - row->batch_bytes >= rules.retention_bytes;
-    if ((!is_old && !is_too_much) || next_offset > partition.high_watermark()) {
-      break;
+    // Also for what was truncated later: the next segment begins with a state that knows its producers.
+    if (Pin pin{alive.find(row.local), row.next_offset}; pin.partition && pin.holds()) {
+      return pin;
     }
-    start = next_offset;
-    bytes -= row->batch_bytes;
   }
-  return start;
+  return std::nullopt;
 }
 
-void Retention::drop(const Partitions& partitions) {
+std::vector<SegmentId> Retention::find_unneeded(const Surroundings& around) {
   // The version before the partitions: one that was made while the starts moved may have batches in it already.
   const auto version = segments_.current();
-  const auto all = partitions();
-  std::unordered_map<LocalPartition, const LogPartition*> alive;
-  for (const auto& partition : all) {
-    if (!partition->deleted()) {
-      alive.emplace(partition->local(), partition.get());
-    }
-  }
+  Alive alive{around};
+  std::unordered_map<SegmentId, Pin> pins;
   std::vector<SegmentId> unneeded;
   for (std::size_t number = 0; number + 1 < version->members.size(); ++number) {
     const auto& member = version->members[number];
     if (!member.index || !version->members[number + 1].index) {
       break;  // not sealed, or the newest that is
     }
-    bool is_needed = false;
-    for (std::size_t at = 0; at < member.index->row_count() && !is_needed; ++at) {
-      const auto row = member.index->row(at);
-      const auto found = row.entry_count > 0 ? alive.find(row.local) : alive.end();
-      // Also for what was truncated later: the next segment begins with a state that knows its producers.
-      is_needed = found != alive.end() && row.next_offset > found->second->log_start();
+    const auto id = member.segment->id();
+    if (removing_.contains(id)) {
+      continue;
     }
-    if (!is_needed) {
-      unneeded.push_back(member.segment->id());
+    const auto known = pins_.find(id);
+    auto pin = known != pins_.end() && known->second.holds() ? std::optional{std::move(known->second)}
+                                                             : find_pin(*member.index, alive);
+    if (pin) {
+      pins.emplace(id, std::move(*pin));
+    } else {
+      unneeded.push_back(id);
     }
+  }
+  pins_ = std::move(pins);
+  return unneeded;
+}
+
+void Retention::drop(const Surroundings& around, Task done) {
+  std::vector<SegmentId> unneeded;
+  {
+    const std::scoped_lock lock(drop_mutex_);
+    unneeded = find_unneeded(around);
+    removing_.insert(unneeded.begin(), unneeded.end());
   }
   if (unneeded.empty()) {
-    finish();
+    done();
     return;
   }
-  keeper_.remove(std::move(unneeded), [this] { finish(); });
+  keeper_.remove(unneeded, [this, unneeded, done = std::move(done)]() mutable {
+    {
+      const std::scoped_lock lock(drop_mutex_);
+      for (const auto id : unneeded) {
+        removing_.erase(id);
+      }
+    }
+    done();
+  });
 }
 
 void Retention::finish() {

@@ -70,6 +70,11 @@ class Segment {
   // Position in the file behind the last entry; set once when the segment is full or cut (log role, recovery). 0: open.
   [[nodiscard]] std::int64_t valid_end() const { return valid_end_.load(std::memory_order_acquire); }
   void set_valid_end(std::int64_t end) { valid_end_.store(end, std::memory_order_release); }
+  // Of all batches that were put into it, those of deleted partitions too. Log role, and recovery before it starts.
+  void count_batch(std::int64_t bytes) {
+    batch_bytes_.store(batch_bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::int64_t batch_bytes() const { return batch_bytes_.load(std::memory_order_relaxed); }
   // Batches of one block and more whose bytes were checked since the process began, by the block they begin in.
   [[nodiscard]] bool is_checked(std::int64_t position) const {
     const std::scoped_lock lock(checked_mutex_);
@@ -93,6 +98,7 @@ class Segment {
   const std::string index_path_;
   LogPosition start_{0};
   std::atomic<std::int64_t> valid_end_{0};
+  std::atomic<std::int64_t> batch_bytes_{0};
   std::shared_ptr<File> direct_file_;
   mutable std::mutex checked_mutex_;  // guards checked_
   mutable std::vector<bool> checked_;

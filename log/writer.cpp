@@ -26,6 +26,7 @@ void Writer::wake() {
 }
 
 void Writer::turn() {
+  sync_is_wanted_ = std::exchange(sync_is_due_, false) || sync_is_wanted_;
   if (appender_.request_groups(sync_is_wanted_, groups_)) {
     work();
   }
@@ -38,6 +39,19 @@ void Writer::resumed() {
 
 void Writer::retry() {
   work();
+}
+
+void Writer::sync_now() {
+  if (has_failed_) {
+    return;
+  }
+  if (unsynced_segments_.empty() && keeper_syncs_ == 0) {  // the keeper was faster
+    publish_synced();
+    announce();
+    return;
+  }
+  sync_is_due_ = true;
+  wake();
 }
 
 void Writer::work() {
@@ -94,7 +108,7 @@ void Writer::refuse_who_waits(std::vector<GroupItem>& items) {
 
 void Writer::go_idle() {
   is_active_.store(false, std::memory_order_seq_cst);
-  if (appender_.writer_is_needed()) {
+  if (appender_.writer_is_needed() || sync_is_due_) {
     wake();
   }
 }
@@ -131,6 +145,9 @@ void Writer::publish_written(Group& group) {
     written_.store(group.to.value, std::memory_order_release);
   }
   sync_is_wanted_ = sync_is_wanted_ || group.needs_sync;
+  if (!sync_is_wanted_ && group.sync_within_ms != kNoFlushMs) {
+    hooks_.sync_within(group.sync_within_ms);
+  }
   for (auto& item : group.items) {
     if (item.partition) {
       auto& partition = *item.partition;
@@ -201,6 +218,7 @@ Result<void> Writer::sync(Segment& segment) {
 
 void Writer::publish_synced() {
   sync_is_wanted_ = false;
+  hooks_.all_is_synced();
   appender_.set_synced(written());
   for (auto& partition : unsynced_) {
     partition->writer.is_listed_unsynced = false;

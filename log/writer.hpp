@@ -39,6 +39,10 @@ class WriterHooks {
   // The segment is full and in its file; if it is not synced yet, the keeper syncs it and calls segment_synced().
   virtual void seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) = 0;
   virtual void write_delta(std::unique_ptr<SegmentSnapshot> snapshot) = 0;
+  // What was just written may stay unsynced so long: sync_now() has to come by then, unless all_is_synced() comes
+  // first.
+  virtual void sync_within(Millis ms) = 0;
+  virtual void all_is_synced() = 0;
   virtual void writer_failed(Error error) = 0;  // nothing is written any more; a shortage: only because the log stops
 };
 
@@ -63,6 +67,7 @@ class Writer {
   void turn();
   void resumed();
   void retry();                                     // after wait_out()
+  void sync_now();                                  // all that is written, as soon as the writer is free
   void segment_synced(const Result<void>& result);  // of seal() with is_synced = false
   void fail(Error error);                           // also for failures of the keeper
 
@@ -99,6 +104,7 @@ class Writer {
   std::vector<std::shared_ptr<LogPartition>> unsynced_;      // each once: written beyond the durable end
   std::vector<GroupItem> waiting_;                           // answers that wait for a sync
   bool sync_is_wanted_ = false;
+  bool sync_is_due_ = false;  // by sync_now(): wanted from the next turn on, whose groups end with a pad for it
   bool has_failed_ = false;
   Error failure_{Errc::disk_failed};  // what answers tell then
   std::optional<Millis> waits_since_;

@@ -90,7 +90,7 @@ TEST_F(DataFolderTest, AFolderThatCannotBeMadeIsToldInWordsThatSayWhatToDo) {
        "permission denied; the user that runs this needs the right to read and write there"},
       {{Errc::disk_failed, EROFS}, "its file system is read-only"},
       {{Errc::already_exists, ENOTDIR}, "there is a file in its place, or in its path"},
-      {{Errc::disk_failed, EIO}, "disk failed (5): Input/output error"},
+      {{Errc::disk_failed, EIO}, "disk failed: Input/output error (errno 5)"},
       {{Errc::disk_full, EACCES}, "disk full (13)"},
   };
   for (const auto& [error, words] : rows) {
