@@ -15,6 +15,7 @@
 #include "log/allow_writes.hpp"
 #include "log/manifest.hpp"
 #include "log/test_lives.hpp"
+#include "log/test_lives_faults.hpp"
 #include "sim/seams/seeds.hpp"
 
 namespace weir::log {
@@ -24,38 +25,9 @@ using sim::DiskFault;
 using sim::DiskOperation;
 
 constexpr Millis kPatienceMs = 60'000;
-constexpr Millis kHour = 3'600'000;
-constexpr Millis kDay = 24 * kHour;
-constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kVolume = 256 * kMiB;
 constexpr std::size_t kTopicsMax = 12;
 constexpr std::int64_t kOverhead = 100;  // of a batch, at most
-
-// After these the disk is not to be trusted; the others pass, and say that nothing was done.
-bool is_verdict(const sim::MetFault& met) {
-  if (met.error == EINTR || met.operation == DiskOperation::read || met.operation == DiskOperation::map ||
-      met.operation == DiskOperation::list || met.operation == DiskOperation::ask_room) {
-    return false;
-  }
-  const bool passes = met.error == EMFILE || met.error == ENFILE || met.error == ENOMEM || met.error == EAGAIN ||
-                      met.error == ENOSPC || met.error == EDQUOT;
-  return !passes || met.operation == DiskOperation::sync ||
-         (met.operation == DiskOperation::sync_directory && met.error == ENOSPC);
-}
-
-std::string to_text(const PartitionRules& rules) {
-  return std::string{rules.flush == FlushMode::async ? "async" : "sync"} + ", retention " +
-         std::to_string(rules.retention_ms) + " ms " + std::to_string(rules.retention_bytes) + " bytes";
-}
-
-struct Sent {
-  std::size_t topic = 0;
-  std::vector<std::string> values;
-  Acks acks = Acks::all;
-  bool is_safe = false;  // the topic was when it was sent
-  int rules_changes = 0;
-  Reply reply;
-};
 
 class Lives {
  public:
@@ -73,10 +45,6 @@ class Lives {
       }
       return Result<void>{};
     };
-    test_.disk.set_fault_hook([this](DiskOperation operation, const std::string& path) -> std::optional<Error> {
-      look_at_sync(operation, path);
-      return std::nullopt;
-    });
   }
 
   // "" or the first promise that was broken.
@@ -105,43 +73,20 @@ class Lives {
     }
   }
   [[nodiscard]] bool goes_on() const { return why_.empty() && !test_.disk.crashed(); }
-  template <std::size_t kCount, class Value>
-  Value pick(const std::array<Value, kCount>& values) {
-    return values[random_.below(kCount)];
-  }
   Millis wall() { return test_.queue.clock().wall_ms(); }
   void note_time() { latest_wall_ms_ = std::max(latest_wall_ms_, wall()); }
 
   // Faults.
-  void look_at_sync(DiskOperation operation, const std::string& path) {
-    if (operation == DiskOperation::sync && path.ends_with(".log") && failed_syncs_.contains(path)) {
-      repeated_sync_ = path;
-    }
-  }
-  // What was met since the last look, which the disk may not be asked for inside its own hook.
   void look_at_faults() {
-    const auto met = test_.disk.faults_met();
-    for (; faults_looked_at_ < met.size(); ++faults_looked_at_) {
-      const auto& one = met[faults_looked_at_];
-      if (tells_) {
-        std::printf("  met %s\n", sim::to_string(one).c_str());
-      }
-      has_verdict_ = has_verdict_ || is_verdict(one);
-      ++met_in_life_;
-      if (one.operation == DiskOperation::sync && one.error != EINTR) {
-        has_failed_sync_ = true;
-        log_sync_failed_ = log_sync_failed_ || one.path.ends_with(".log");
-        failed_syncs_.insert(one.path);
-      }
-    }
-    if (!repeated_sync_.empty()) {
-      broken("a sync that failed was asked for again: " + repeated_sync_);
+    if (const auto why = faults_.look(); !why.empty()) {
+      broken(why);
     }
   }
   void begin_fault() {
     faults_stand_ = true;
     DiskFault fault;
-    fault.path = pick(std::array<std::string, 8>{"", "", ".log", ".log", ".index", "manifest", "pool/", "commitlog"});
+    fault.path =
+        pick(random_, std::array<std::string, 8>{"", "", ".log", ".log", ".index", "manifest", "pool/", "commitlog"});
     switch (random_.below(8)) {
       case 7: {  // a thin pool, or a quota: what was written finds no place after all
         fault = {.operation = DiskOperation::sync, .path = ".log", .error = random_.chance(2) ? ENOSPC : EDQUOT};
@@ -151,14 +96,14 @@ class Lives {
       case 0: {  // one, or a row of them
         fault.operation = static_cast<DiskOperation>(random_.below(sim::kDiskOperations));
         fault.number = 1 + random_.below(10);
-        fault.times = pick(std::array<std::uint64_t, 4>{1, 1, 4, DiskFault::kForEver});
+        fault.times = pick(random_, std::array<std::uint64_t, 4>{1, 1, 4, DiskFault::kForEver});
         break;
       }
       case 1: {
-        fault.operation = pick(std::array{DiskOperation::write, DiskOperation::sync, DiskOperation::create,
-                                          DiskOperation::open, DiskOperation::rename});
+        fault.operation = pick(random_, std::array{DiskOperation::write, DiskOperation::sync, DiskOperation::create,
+                                                   DiskOperation::open, DiskOperation::rename});
         fault.number = 1 + random_.below(10);
-        fault.times = pick(std::array<std::uint64_t, 3>{1, 1, DiskFault::kForEver});
+        fault.times = pick(random_, std::array<std::uint64_t, 3>{1, 1, DiskFault::kForEver});
         break;
       }
       case 2: fault.one_in = 20 + random_.below(200); break;
@@ -199,19 +144,8 @@ class Lives {
   }
 
   // A life begins.
-  void draw_options() {
-    auto& options = test_.options;
-    options.io = random_.chance(2) ? IoMode::direct : IoMode::buffered;
-    options.segment_bytes = random_.chance(4) ? 2 * kMiB : kMiB;
-    options.delta_bytes = pick(std::array<std::int64_t, 3>{64 << 10, 64 << 10, 256 << 10});
-    options.image_bytes = pick(std::array<std::int64_t, 2>{4 * kMiB, 8 * kMiB});
-    options.space_check_ms = 500;
-    options.zero_ahead_ms = random_.chance(3) ? 200 : 0;
-    options.retention_check_ms = random_.chance(3) ? 1'000 : 0;
-    options.scrub_bytes_per_second = random_.chance(4) ? 4 * kMiB : 0;
-  }
   void begin() {
-    draw_options();
+    draw_options(test_.options, random_);
     const bool bad_start = random_.chance(6);
     const auto fullness = random_.below(12);
     if (bad_start) {
@@ -245,10 +179,7 @@ class Lives {
     judge();
   }
   void begin_process() {
-    failed_syncs_.clear();
-    repeated_sync_.clear();
-    has_failed_sync_ = log_sync_failed_ = false;
-    met_in_life_ = 0;
+    faults_.begin_process();
     sent_.clear();
   }
   void judge() {
@@ -270,7 +201,7 @@ class Lives {
   }
   void judge_read_only() {
     look_at_faults();
-    if (test_.log->statistics().read_only && !has_verdict_) {
+    if (test_.log->statistics().read_only && !faults_.has_verdict) {
       broken("read-only without a verdict about the disk");
     }
   }
@@ -280,17 +211,10 @@ class Lives {
     LivesTopic topic;
     topic.number = static_cast<int>(topics_.size()) + 1;
     topic.stamps = random_.chance(2) ? Stamps::now : static_cast<Stamps>(random_.below(kStampKinds));
-    topic.set_rules(draw_rules());
+    topic.set_rules(draw_rules(random_));
     tell("topic " + std::to_string(topic.number) + " " + to_text(topic.rules));
     test_.create(topic.number, 0, topic.rules);
     topics_.push_back(std::move(topic));
-  }
-  PartitionRules draw_rules() {
-    PartitionRules rules;
-    rules.flush = random_.chance(3) ? FlushMode::async : FlushMode::sync;
-    rules.retention_ms = pick(std::array<Millis, 3>{-1, 7 * kDay, 30 * kDay});
-    rules.retention_bytes = random_.chance(6) ? 600'000 : -1;
-    return rules;
   }
   std::size_t some_topic() {
     const auto newest = topics_.size() - 1 - random_.below(std::min<std::uint64_t>(3, topics_.size()));
@@ -307,24 +231,13 @@ class Lives {
   }
   void change_rules(std::size_t number) {
     auto& topic = topics_[number];
-    topic.set_rules(draw_rules());
+    topic.set_rules(draw_rules(random_));
     tell("topic " + std::to_string(topic.number) + " becomes " + to_text(topic.rules));
     const PartitionKey key{topic_number(topic.number), 0};
     for (auto& known : test_.known) {
       known.rules = known.key == key ? topic.rules : known.rules;
     }
     test_.log->set_rules(key, topic.rules);
-  }
-  Millis draw_stamp(Stamps stamps) {
-    switch (stamps) {
-      case Stamps::now: return wall();
-      case Stamps::none: return -1;
-      case Stamps::negative: return -kDay;
-      case Stamps::future: return wall() + 365 * kDay;
-      case Stamps::old: return wall() - 20 * kDay;
-      case Stamps::mixed: return draw_stamp(static_cast<Stamps>(random_.below(kStampKinds - 1)));
-    }
-    return -1;
   }
   void send(std::size_t number, std::size_t size_max) {
     auto& topic = topics_[number];
@@ -334,12 +247,12 @@ class Lives {
     }
     Sent sent{.topic = number,
               .values = {},
-              .acks = pick(std::array{Acks::all, Acks::all, Acks::leader, Acks::internal, Acks::none}),
+              .acks = pick(random_, std::array{Acks::all, Acks::all, Acks::leader, Acks::internal, Acks::none}),
               .is_safe = topic.rules.flush == FlushMode::sync,
               .rules_changes = topic.rules_changes,
               .reply = nullptr};
     TestBatch batch;
-    batch.timestamp = draw_stamp(topic.stamps);
+    batch.timestamp = draw_stamp(topic.stamps, wall(), random_);
     for (auto count = 1 + random_.below(3); count > 0; --count) {
       auto value = std::to_string(topic.number) + ":" + std::to_string(topic.next_value++) + ":";
       value.resize(value.size() + random_.below(size_max), static_cast<char>('a' + random_.below(26)));
@@ -399,7 +312,7 @@ class Lives {
     const auto records = test_.read_all(*of, at, ReadFrom::may_block, 1 + random_.below(200'000));
     look_at_faults();
     if (!records) {
-      if (!faults_stand_ && met_in_life_ == 0 && goes_on()) {
+      if (!faults_stand_ && faults_.met_in_life == 0 && goes_on()) {
         broken("a read fails: " + to_string(records.error()));
       }
       return;
@@ -426,7 +339,7 @@ class Lives {
   }
   void jump_clock() {
     constexpr std::array kJumps{kHour, kDay, 8 * kDay, 365 * kDay};
-    const auto by = pick(kJumps) * (random_.chance(3) ? -1 : 1);
+    const auto by = pick(random_, kJumps) * (random_.chance(3) ? -1 : 1);
     tell("the clock jumps by " + std::to_string(by));
     test_.queue.clock().skew_wall(by);
     note_time();
@@ -443,7 +356,7 @@ class Lives {
     const auto choice = random_.below(40);
     if (choice < 20) {
       const auto topic = some_topic();
-      const auto size_max = pick(std::array<std::size_t, 4>{100, 1'000, 10'000, 60'000});
+      const auto size_max = pick(random_, std::array<std::size_t, 4>{100, 1'000, 10'000, 60'000});
       for (auto count = 1 + random_.below(4); count > 0; --count) {
         send(topic, size_max);
       }
@@ -667,9 +580,9 @@ class Lives {
     }
     is_marked_clean_ = **stopped;
     tell(is_marked_clean_ ? "stopped clean" : "stopped, not clean");
-    left_ = log_sync_failed_ ? Left::promised : Left::all;
+    left_ = faults_.log_sync_failed ? Left::promised : Left::all;
     after_process();
-    if (random_.chance(3) || (has_failed_sync_ && !is_noted())) {
+    if (random_.chance(3) || (faults_.has_failed_sync && !is_noted())) {
       const auto left = is_marked_clean_ ? left_ : Left::promised;
       cut_power();
       left_ = left;
@@ -682,9 +595,10 @@ class Lives {
   void crash() {
     hear_answers();
     look_at_faults();
-    const bool is_power_cut = random_.chance(2) || (has_failed_sync_ && !is_noted());
+    const bool is_power_cut = random_.chance(2) || (faults_.has_failed_sync && !is_noted());
     tell(is_power_cut ? "power cut" : "the process dies");
-    left_ = is_power_cut || log_sync_failed_ ? Left::promised : left_;  // one that did not start has not been judged
+    left_ =
+        is_power_cut || faults_.log_sync_failed ? Left::promised : left_;  // one that did not start has not been judged
     if (is_power_cut) {
       cut_power();
     } else {
@@ -701,14 +615,14 @@ class Lives {
       if (const auto cause = allow_writes(test_.disk, "data"); cause && *cause != 0) {
         tell("writes are allowed again");
       }
-      has_verdict_ = false;
+      faults_.has_verdict = false;
     }
   }
   // The last life of all: every topic can be written, a clean stop ends it, and what is old goes.
   void all_is_well_again() {
     test_.disk.crash(1, sim::CrashMode::process_death);  // nothing is armed any more
     static_cast<void>(allow_writes(test_.disk, "data"));
-    has_verdict_ = false;
+    faults_.has_verdict = false;
     for (int life = 0; life < 2 && why_.empty(); ++life) {
       begin_process();
       const bool clean = std::exchange(is_marked_clean_, false);
@@ -749,14 +663,8 @@ class Lives {
   std::set<int> late_topics_;     // made while the log stopped
   bool is_short_life_ = false;    // it ends at once
   bool is_marked_clean_ = false;  // the file that the broker writes after a stop
+  FaultWatch faults_{test_.disk, tells_};
   bool faults_stand_ = false;
-  bool has_verdict_ = false;      // met since writes were allowed last
-  bool has_failed_sync_ = false;  // of this process
-  bool log_sync_failed_ = false;  // of a segment
-  std::size_t met_in_life_ = 0;
-  std::size_t faults_looked_at_ = 0;
-  std::set<std::string> failed_syncs_;
-  std::string repeated_sync_;
 };
 
 TEST(LivesSim, NoFaultNoStopAndNoDeathBreaksAPromiseOrLeavesAnybodyWithoutAnAnswer) {

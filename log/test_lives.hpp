@@ -2,6 +2,7 @@
 // what a start shows. For lives_sim_test.
 #pragma once
 
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -55,6 +56,58 @@ struct LivesTopic {
     lower(smallest_retention_bytes, to.retention_bytes);
   }
 };
+
+inline constexpr Millis kHour = 3'600'000;
+inline constexpr Millis kDay = 24 * kHour;
+inline constexpr std::int64_t kMiB = 1 << 20;
+
+template <std::size_t kCount, class Value>
+Value pick(Random& random, const std::array<Value, kCount>& values) {
+  return values[random.below(kCount)];
+}
+
+inline std::string to_text(const PartitionRules& rules) {
+  return std::string{rules.flush == FlushMode::async ? "async" : "sync"} + ", retention " +
+         std::to_string(rules.retention_ms) + " ms " + std::to_string(rules.retention_bytes) + " bytes";
+}
+
+struct Sent {
+  std::size_t topic = 0;
+  std::vector<std::string> values;
+  Acks acks = Acks::all;
+  bool is_safe = false;  // the topic was when it was sent
+  int rules_changes = 0;
+  Reply reply;
+};
+
+inline void draw_options(CommitLogOptions& options, Random& random) {
+  options.io = random.chance(2) ? IoMode::direct : IoMode::buffered;
+  options.segment_bytes = random.chance(4) ? 2 * kMiB : kMiB;
+  options.delta_bytes = pick(random, std::array<std::int64_t, 3>{64 << 10, 64 << 10, 256 << 10});
+  options.image_bytes = pick(random, std::array<std::int64_t, 2>{4 * kMiB, 8 * kMiB});
+  options.space_check_ms = 500;
+  options.zero_ahead_ms = random.chance(3) ? 200 : 0;
+  options.retention_check_ms = random.chance(3) ? 1'000 : 0;
+  options.scrub_bytes_per_second = random.chance(4) ? 4 * kMiB : 0;
+}
+inline PartitionRules draw_rules(Random& random) {
+  PartitionRules rules;
+  rules.flush = random.chance(3) ? FlushMode::async : FlushMode::sync;
+  rules.retention_ms = pick(random, std::array<Millis, 3>{-1, 7 * kDay, 30 * kDay});
+  rules.retention_bytes = random.chance(6) ? 600'000 : -1;
+  return rules;
+}
+inline Millis draw_stamp(Stamps stamps, Millis wall, Random& random) {
+  switch (stamps) {
+    case Stamps::now: return wall;
+    case Stamps::none: return -1;
+    case Stamps::negative: return -kDay;
+    case Stamps::future: return wall + 365 * kDay;
+    case Stamps::old: return wall - 20 * kDay;
+    case Stamps::mixed: return draw_stamp(static_cast<Stamps>(random.below(kStampKinds - 1)), wall, random);
+  }
+  return -1;
+}
 
 // May retention have dropped it by its age? Its own stamp counts, but not one in the future, and without one (also a
 // negative one) the time of its append.
