@@ -100,8 +100,8 @@ struct CommitLogOptions {
   std::int64_t read_cache_bytes = 64LL << 20;  // of blocks of 128 KiB, taken when first filled
   std::int64_t delta_bytes = 64LL << 20;       // index deltas: a scan after a crash reads at most about twice this
   Millis retention_check_ms = 300'000;
-  // Producers that appended nothing for set_producer_expiration() are forgotten when the log opens and this often.
-  Millis producer_check_ms = 600'000;
+  // Producers that appended nothing for `producer_expiration_ms` are forgotten when the log opens and this often.
+  Millis producer_check_ms = 0;  // 0: never
   Millis producer_expiration_ms = 86'400'000;
   std::int64_t disk_reserve_bytes = 0;  // never lent to producers; 0: the smaller of 256 MiB and a 32nd of the volume
   Millis space_check_ms = 0;            // how often the volume is asked for its free bytes; 0: only while writing

@@ -5,41 +5,37 @@ import random
 import shutil
 import subprocess
 
-from cli import explain, member
+from cli import explain, member, usage
 from cli.weir import Weir, one_sentence
 from harness.child import Child, Deadline
 from harness.context import CODECS, Context
 from harness.results import require
 
-BAD_OPTIONS = (
-    (), ("nonsense",), ("--nonsense",), ("serve", "--nonsense"), ("topic",), ("topic", "nonsense"), ("topic", "create"),
-    ("topic", "create", "a", "b"), ("topic", "create", "a", "--partitions", "0"), ("topic", "create", "a", "--partitions", "many"),
-    ("topic", "create", "a", "--config", "novalue"), ("topic", "list", "extra"), ("topic", "list", "--server", "nowhere"),
-    ("topic", "config", "a", "--set", "=1"), ("produce",), ("produce", "a", "--acks", "2"), ("produce", "a", "--codec", "zip"),
-    ("produce", "a", "--header", "x"), ("produce", "a", "--partition", "-1"), ("consume",), ("consume", "a", "--offset", "-1"),
-    ("consume", "a", "--beginning", "--tail", "1"), ("consume", "a", "--count", "few"), ("group",), ("group", "nonsense"),
-    ("group", "describe"), ("group", "reset", "g"), ("group", "reset", "g", "--to-earliest", "--to-latest"),
-    ("group", "reset", "g", "--to-time", "soon"), ("explain",), ("explain", "nonsense"), ("explain", "group"), ("consume", "a", "--timeout", "0"), ("log",), ("log", "dump"), ("log", "verify", "a", "b"),
-    ("log", "dump", "a", "--from", "-1"),
-)
-HELPS = ((), ("serve",), ("produce",), ("consume",), ("topic",), ("topic", "list"), ("topic", "create"), ("topic", "describe"),
-         ("topic", "delete"), ("topic", "config"), ("group",), ("group", "list"), ("group", "describe"), ("group", "reset"),
-         ("explain",), ("explain", "group"), ("log",), ("log", "dump"), ("log", "verify"))
-
 
 def run(context: Context):
     with context.broker(**{"num.partitions": 1}) as broker:
         weir = Weir(context.weir, broker.address)
-        for name, test in (("bad_options", _bad_options), ("topic_life", _topic_life), ("round_trip", _round_trip),
-                           ("keys_and_json", _keys_and_json), ("codecs", _codecs), ("positions", _positions)):
+        for name, test in (("bad_options", usage.bad_options), ("topic_life", _topic_life), ("round_trip", _round_trip),
+                           ("keys_and_json", _keys_and_json), ("codecs", _codecs), ("positions", _positions),
+                           ("several_servers", usage.several_servers), ("positions_beyond", usage.positions_beyond), ("trim", usage.trim)):
             with context.test(name):
                 test(weir)
         with context.test("many_records"):
             _many_records(weir, context)
+        with context.test("output_that_cannot_be_written"):
+            usage.output_that_cannot_be_written(weir, broker.data)
+        with context.test("files_of_somebody_else"):
+            usage.files_of_somebody_else(weir, broker.folder)
+        with context.test("greeting_lines"):
+            usage.greeting_lines(broker)
+        with context.test("brokers_that_take_nothing"):
+            usage.brokers_that_take_nothing(context)
         with context.test("group_reset"):
             _group_reset(weir)
         with context.test("group_with_members"):
             _group_with_members(weir)
+        with context.test("group_delete"):
+            usage.group_delete(weir)
         with context.test("explain_member_without_commits"):
             explain.member_without_commits(weir)
         with context.test("explain_stopped_member"):
@@ -52,17 +48,6 @@ def run(context: Context):
             _log_dump_and_verify(weir, broker)
         with context.test("broker_away"):
             _broker_away(weir, broker)
-
-
-def _bad_options(weir: Weir):
-    for words in BAD_OPTIONS:
-        done = weir.bare(*words)
-        require(done.returncode == 2, f"{words} ended with {done.returncode}: {done.stderr}")
-        require("--help" in one_sentence(done, words), f"{words} does not say where help is: {done.stderr}")
-    for words in HELPS:
-        done = weir.bare(*words, "--help")
-        require(done.returncode == 0 and b"--help" in done.stdout and not done.stderr, f"{words} --help: {done}")
-    require(weir.bare("--version").stdout.strip(), "--version says nothing")
 
 
 def _topic_life(weir: Weir):
@@ -127,7 +112,7 @@ def _positions(weir: Weir):
     require(weir.out(*one, "--beginning", "--count", 2) == "1-0\n1-1\n", "--count")
     require(weir.out(*one) == "", "without a start: from the end")
     require(len(weir.out("consume", "positions", "--beginning", "--exit-at-end").splitlines()) == 20, "both partitions")
-    require("holds offsets 0 to 10" in weir.refused("consume", "positions", "--offset", 11), "an offset behind the end")
+    require("holds offsets 0 to 9, the next record will have offset 10" in weir.refused("consume", "positions", "--offset", 11), "an offset behind the end")
     with open("/dev/full", "wb") as full:
         done = subprocess.run([weir.binary, *map(str, one), "--beginning", "--server", weir.address], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
     require(done.returncode == 1 and b"cannot write to stdout" in done.stderr, f"a full stdout: {done}")

@@ -25,6 +25,7 @@ struct Commands {
 
 void add_serve(Commands& commands);
 void add_topic(Commands& commands);
+void add_topic_trim(Commands& commands, CLI::App& topic);  // `weir topic trim`
 void add_group(Commands& commands);
 void add_explain(Commands& commands);
 void add_log(Commands& commands);

@@ -4,14 +4,35 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <charconv>
 #include <cstdio>
+#include <cstring>
+
+#include "tools/cli/time_text.hpp"
 
 namespace weir::cli {
 namespace {
 
-std::string check_endpoint(const std::string& text) {
-  const auto at = endpoint_from_string(text);
-  return at && at->port != 0 ? std::string{} : "wants HOST:PORT, not '" + text + "'";
+// The servers between the commas; nullopt if one is none.
+std::optional<std::vector<Endpoint>> servers_from(std::string_view text) {
+  std::vector<Endpoint> servers;
+  for (;;) {
+    const auto comma = std::min(text.find(','), text.size());
+    const auto at = endpoint_from_string(std::string{text.substr(0, comma)});
+    if (!at || at->port == 0) {
+      return std::nullopt;
+    }
+    servers.push_back(*at);
+    if (comma == text.size()) {
+      return servers;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+std::string check_servers(const std::string& text) {
+  return servers_from(text) ? std::string{} : "wants HOST:PORT, or several with commas between, not '" + text + "'";
 }
 
 std::string check_pair(const std::string& text) {
@@ -22,12 +43,14 @@ std::string check_pair(const std::string& text) {
 }  // namespace
 
 void ServerOptions::add_to(CLI::App& command) {
-  command.add_option("--server,--to,--from", server, "HOST:PORT of a broker")
+  command
+      .add_option("--server,--to,--from", server,
+                  "HOST:PORT of a broker; of several with commas between the first that answers")
       ->capture_default_str()
-      ->check(check_endpoint, "", "HOST:PORT");
+      ->check(check_servers, "", "HOST:PORT");
   command.add_option("--timeout", timeout_seconds, "Seconds to wait for an answer")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 3600.0));
+      ->check(seconds_between(0.1, 3600));
 }
 
 void ServerOptions::add_json(CLI::App& command) {
@@ -35,7 +58,54 @@ void ServerOptions::add_json(CLI::App& command) {
 }
 
 std::unique_ptr<client::Blocking> ServerOptions::open() const {
-  return std::make_unique<client::Blocking>(*endpoint_from_string(server), static_cast<Millis>(timeout_seconds * 1000));
+  return std::make_unique<client::Blocking>(*servers_from(server), static_cast<Millis>(timeout_seconds * 1000));
+}
+
+CLI::Validator whole_number(std::int64_t min, std::int64_t max) {
+  return CLI::Validator{
+      [min, max](const std::string& text) {
+        std::int64_t value = 0;
+        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (problem == std::errc{} && end == text.data() + text.size() && value >= min && value <= max) {
+          return std::string{};
+        }
+        constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+        constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+        return "wants a whole number" + (min == kLeast ? "" : " from " + std::to_string(min)) +
+               (max == kMost ? (min == kLeast ? "" : " on") : " to " + std::to_string(max)) + ", not '" + text + "'";
+      },
+      ""};
+}
+
+CLI::Validator seconds_between(double min, double max) {
+  return CLI::Validator{[min, max](const std::string& text) {
+                          double value = 0;
+                          const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+                          const bool is_number = problem == std::errc{} && end == text.data() + text.size();
+                          std::array<char, 80> range{};
+                          std::snprintf(range.data(), range.size(), "wants seconds from %g to %g, not '", min, max);
+                          return is_number && value >= min && value <= max ? std::string{} : range.data() + text + "'";
+                        },
+                        ""};
+}
+
+CLI::Validator moment() {
+  return CLI::Validator{[](const std::string& text) {
+                          return time_from_text(text)
+                                     ? std::string{}
+                                     : "wants a time as 2026-01-31T12:30 or in milliseconds, not '" + text + "'";
+                        },
+                        "TIME"};
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto all = CLI::detail::join(words, ", ");
+  return CLI::Validator{[words = std::move(words), all](const std::string& text) {
+                          return std::ranges::find(words, text) != words.end()
+                                     ? std::string{}
+                                     : "wants one of " + all + ", not '" + text + "'";
+                        },
+                        "{" + all + "}"};
 }
 
 CLI::Option* add_list(CLI::App& command, const std::string& name, std::vector<std::string>& into,
@@ -64,7 +134,7 @@ int fail(const std::string& sentence, int code) {
 }
 
 int fail(const std::string& what, const client::Blocking& to, const Error& error) {
-  const auto at = to_string(to.server());
+  const auto at = to.address();
   switch (error.code) {
     case Errc::timed_out:
       return fail(what + ": the broker at " + at + " did not answer in time; is it one, or is --timeout too short?");
@@ -77,13 +147,17 @@ int fail(const std::string& what, const client::Blocking& to, const Error& error
   }
 }
 
+std::string name_of(std::int16_t code) {
+  const auto known = protocol::error_code_from(code);
+  return known ? std::string{protocol::to_string(*known)} : "error " + std::to_string(code);
+}
+
 std::string explain(std::int16_t code, const std::optional<protocol::Text>& text) {
   const auto known = protocol::error_code_from(code);
   if (!known) {
-    return "error " + std::to_string(code);
+    return name_of(code);
   }
-  std::string name{protocol::to_string(*known)};
-  return name + ", " + (text && !text->empty() ? text->str() : std::string{protocol::error_text(*known)});
+  return name_of(code) + ", " + (text && !text->empty() ? text->str() : std::string{protocol::error_text(*known)});
 }
 
 int refused(const std::string& what, std::int16_t code, const std::optional<protocol::Text>& text) {
@@ -98,9 +172,17 @@ void print_json(const json::value& value) {
   print_line(json::serialize(value));
 }
 
-std::string count_of(std::int64_t count, std::string_view one, std::string_view many) {
-  const auto word = count == 1 ? std::string{one} : many.empty() ? std::string{one} + "s" : std::string{many};
-  return std::to_string(count) + " " + word;
+int end_of_output(int code) {
+  if (code != kDone) {
+    return code;  // a command that failed has said why
+  }
+  errno = 0;
+  const bool is_out = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (is_out) {
+    return code;
+  }
+  // An earlier line may be what failed: its errno is gone then.
+  return fail("cannot write to stdout" + (errno == 0 ? std::string{} : std::string{": "} + std::strerror(errno)));
 }
 
 Progress::Progress(const Clock& clock)
@@ -141,7 +223,7 @@ std::string size_of(std::int64_t bytes) {
     value /= 1000;
   }
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, bytes == 1 ? "byte" : kUnits[unit]);
   return text.data();
 }
 

@@ -1,8 +1,9 @@
-// What the subcommands share: the option that names the broker, sentences for failures, NAME=VALUE pairs, tables and
-// JSON on stdout. Used by the main thread only.
+// What the subcommands share: the option that names the broker, what an option takes, sentences for failures, tables
+// and JSON on stdout. Used by the main thread only.
 #pragma once
 
 #include <boost/json.hpp>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/count_of.hpp"
 #include "protocol/errors.hpp"
 #include "protocol/types.hpp"
 #include "tools/cli/command.hpp"
@@ -21,7 +23,7 @@ namespace json = boost::json;
 
 // What every command that talks to a broker takes.
 struct ServerOptions {
-  std::string server = "127.0.0.1:9092";
+  std::string server = "127.0.0.1:9092";  // HOST:PORT, or several with commas between: the first that answers is asked
   double timeout_seconds = 10;
   bool json = false;
 
@@ -41,6 +43,13 @@ CLI::App* add_subcommand(Commands& commands, CLI::App& parent, const char* name,
   return command;
 }
 
+// What an option takes, checked when the command line is read. The sentence names what is wanted and what came.
+CLI::Validator whole_number(std::int64_t min = 0, std::int64_t max = std::numeric_limits<std::int64_t>::max());
+CLI::Validator seconds_between(double min, double max);
+CLI::Validator moment();  // what time_from_text() takes
+CLI::Validator one_of(std::vector<std::string> words);
+inline constexpr std::int64_t kPartitionMax = std::numeric_limits<std::int32_t>::max();
+
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 // An option that takes NAME=VALUE and may be repeated. `same line` so that a positional behind it is not swallowed.
 CLI::Option* add_pairs(CLI::App& command, const std::string& name, std::vector<std::string>& into,
@@ -54,11 +63,14 @@ int fail(const std::string& sentence, int code = kFailed);  // on stderr, behind
 int fail(const std::string& what, const client::Blocking& to, const Error& error);
 // "weir: WHAT: UNKNOWN_TOPIC_OR_PARTITION, ...": what the broker refused.
 int refused(const std::string& what, std::int16_t code, const std::optional<protocol::Text>& text = std::nullopt);
+std::string name_of(std::int16_t code);
 std::string explain(std::int16_t code, const std::optional<protocol::Text>& text = std::nullopt);
 
 void print_line(std::string_view text);
 void print_json(const json::value& value);
-std::string count_of(std::int64_t count, std::string_view one, std::string_view many = {});  // "1 record", "2 records"
+// kFailed and a sentence when something of what was printed did not get out (a full disk, a closed stdout), else
+// `code`.
+int end_of_output(int code);
 
 // A line on stderr for what takes longer than a second: at once on a terminal over itself, else a line each time.
 class Progress {
@@ -78,7 +90,7 @@ class Progress {
   bool line_stands_ = false;
 };
 
-// "12.3 MB", "1.20 GB"; text that is not UTF-8 becomes {"base64": ...} in JSON, nothing becomes null.
+// "1 byte", "12.3 MB", "1.2 GB"; text that is not UTF-8 becomes {"base64": ...} in JSON, nothing becomes null.
 std::string size_of(std::int64_t bytes);
 json::value text_json(const std::optional<Bytes>& bytes);
 

@@ -38,6 +38,13 @@ Result<Bounds> bounds_of(client::Blocking& broker, const client::TopicInfo& topi
   return bounds;
 }
 
+// The end is where the next record will be: an offset to start at, but none that is there.
+std::string holds(std::int64_t start, std::int64_t end) {
+  const auto next = "the next record will have offset " + std::to_string(end);
+  return start == end ? "is empty, " + next
+                      : "holds offsets " + std::to_string(start) + " to " + std::to_string(end - 1) + ", " + next;
+}
+
 class Consumer {
  public:
   Consumer(const ConsumeOptions& options, client::Blocking& broker, client::TopicInfo topic)
@@ -102,8 +109,7 @@ class Consumer {
                                         : options_.offset.value_or(end);
       if (from_[index] < start || from_[index] > end) {
         return fail("--offset " + std::to_string(from_[index]) + ": partition " + std::to_string(index) +
-                    " of topic '" + options_.topic + "' holds offsets " + std::to_string(start) + " to " +
-                    std::to_string(end));
+                    " of topic '" + options_.topic + "' " + holds(start, end));
       }
     }
     if (from_.empty()) {
@@ -230,14 +236,15 @@ void add_consume(Commands& commands) {
   options->server.add_json(*command);
   command->add_option("TOPIC", options->topic, "Where to read")->required();
   auto* beginning = command->add_flag("--beginning", options->beginning, "Start at the first record there is");
-  auto* offset = command->add_option("--offset", options->offset, "Start at this offset of each partition")
-                     ->check(CLI::NonNegativeNumber);
+  auto* offset =
+      command->add_option("--offset", options->offset, "Start at this offset of each partition")->check(whole_number());
   auto* tail = command->add_option("--tail", options->tail, "Start so many records before the end of each partition")
-                   ->check(CLI::NonNegativeNumber);
+                   ->check(whole_number());
   beginning->excludes(offset)->excludes(tail);
   offset->excludes(tail);
-  command->add_option("--partition", options->partition, "Only this one (default: all)")->check(CLI::NonNegativeNumber);
-  command->add_option("--count", options->count, "End after so many records")->check(CLI::NonNegativeNumber);
+  command->add_option("--partition", options->partition, "Only this one (default: all)")
+      ->check(whole_number(0, kPartitionMax));
+  command->add_option("--count", options->count, "End after so many records")->check(whole_number());
   command->add_flag("--exit-at-end", options->exit_at_end, "End when everything that was there at the start is read");
   command->add_flag("--keys", options->keys, "Print the key, a separator and the value");
   command->add_option("--key-separator", options->key_separator, "What --keys puts between (default: a tab)")

@@ -15,7 +15,7 @@ int explain_group(const ExplainOptions& options) {
   std::int16_t error = 0;
   const auto told = client::Groups{*broker}.explain(options.group, error);
   if (!told && told.error().code == Errc::unsupported) {
-    return fail(what + ": the broker at " + to_string(broker->server()) +
+    return fail(what + ": the broker at " + broker->address() +
                 " cannot; it is no Weir broker, or an older one. Try `weir group describe`");
   }
   if (!told) {

@@ -1,4 +1,4 @@
-// `weir group list|describe|reset`: consumer groups, their members, and how far they have read.
+// `weir group list|describe|reset|delete`: consumer groups, their members, and how far they have read.
 #include "tools/cli/group_lag.hpp"
 #include "tools/cli/time_text.hpp"
 #include "tools/client/groups.hpp"
@@ -11,6 +11,7 @@ using client::TopicPartition;
 struct GroupOptions {
   ServerOptions server;
   std::string group;
+  std::vector<std::string> groups;
   std::vector<std::string> topics;
   bool execute = false;
   bool to_earliest = false;
@@ -332,11 +333,39 @@ int reset(const GroupOptions& options) {
   return print_plan(options, *committed, plan);
 }
 
+int remove(const GroupOptions& options) {
+  const auto broker = options.server.open();
+  json::array told;
+  int code = kDone;
+  for (const auto& group : options.groups) {
+    const auto what = "cannot delete group '" + group + "'";
+    std::int16_t error = 0;
+    const auto done = client::Groups{*broker}.remove(group, error);
+    if (!done) {
+      return fail(what, *broker, done.error());
+    }
+    if (error != 0) {
+      code = error == wire(protocol::ErrorCode::group_id_not_found)
+                 ? fail("there is no group '" + group + "'; see `weir group list`")
+                 : refused(what, error);
+      continue;
+    }
+    told.push_back({{"group", group}, {"deleted", true}});
+    if (!options.server.json) {
+      print_line("deleted group '" + group + "'");
+    }
+  }
+  if (options.server.json) {
+    print_json(told);
+  }
+  return code;
+}
+
 }  // namespace
 
 void add_group(Commands& commands) {
   const auto options = std::make_shared<GroupOptions>();
-  auto* group = commands.app.add_subcommand("group", "List, describe and reset consumer groups");
+  auto* group = commands.app.add_subcommand("group", "List, describe, reset and delete consumer groups");
   group->require_subcommand(1);
   add_subcommand(commands, *group, "list", "All groups with their state", options, list);
   auto* description =
@@ -353,18 +382,18 @@ void add_group(Commands& commands) {
       "Where to", "Exactly one of these; offsets outside a partition become its start or end");
   where->add_flag("--to-earliest", options->to_earliest, "The first record there is");
   where->add_flag("--to-latest", options->to_latest, "The end");
-  where->add_option("--to-offset", options->to_offset, "This offset")->check(CLI::NonNegativeNumber);
+  where->add_option("--to-offset", options->to_offset, "This offset")->check(whole_number());
   where
       ->add_option("--to-time", options->to_time,
                    "The first record of that time or later: 2026-01-31T12:30 (UTC) or milliseconds since 1970")
-      ->check(
-          [](const std::string& text) {
-            return time_from_text(text) ? std::string{}
-                                        : "'" + text + "' is no time; write 2026-01-31T12:30 or milliseconds";
-          },
-          "", "TIME");
-  where->add_option("--shift-by", options->shift_by, "So many records on from the commit, or back with a minus");
+      ->check(moment());
+  where->add_option("--shift-by", options->shift_by, "So many records on from the commit, or back with a minus")
+      ->check(whole_number(std::numeric_limits<std::int64_t>::min()));
   where->require_option(1);
+  auto* deletion =
+      add_subcommand(commands, *group, "delete",
+                     "Delete groups without members with all their committed offsets, without asking", options, remove);
+  deletion->add_option("GROUP", options->groups, "The groups")->required();
 }
 
 }  // namespace weir::cli

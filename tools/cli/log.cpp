@@ -36,9 +36,32 @@ std::string why_not(const std::string& path, const Error& error) {
   return path + " is not what it should be: " + to_string(error);
 }
 
+// Of a file that was named: what its name says it is, but perhaps somebody else's.
+std::string why_no_file(const std::string& path, const Error& error) {
+  if (error.code != Errc::truncated && error.code != Errc::corrupt && error.code != Errc::unsupported) {
+    return why_not(path, error);
+  }
+  const auto* kind = path.ends_with(".log") ? "log file" : path.ends_with(".index") ? "index file" : "manifest";
+  return path + " is no " + kind + " of Weir, or its first bytes are damaged (" + std::string{to_string(error.code)} +
+         ")";
+}
+
+// Empty: it is a data folder.
+std::string why_no_folder(const Disk& disk, const std::string& path) {
+  if (!disk.exists(path)) {
+    return "there is no " + path;
+  }
+  const bool is_ours = disk.exists(path + "/commitlog") || disk.exists(path + "/manifest");
+  return is_ours ? std::string{} : path + " is no data folder of Weir: it has no commitlog";
+}
+
+bool is_named_file(const std::string& path) {
+  return path.ends_with(".log") || path.ends_with(".index") || path.ends_with("manifest");
+}
+
 // A data folder becomes its manifest and its segments (with their indexes, if asked for); a file stays itself.
 Result<std::vector<std::string>> files_of(Disk& disk, const LogOptions& options) {
-  if (options.path.ends_with(".log") || options.path.ends_with(".index") || options.path.ends_with("manifest")) {
+  if (is_named_file(options.path)) {
     return std::vector<std::string>{options.path};
   }
   const auto folder = options.path + "/commitlog";
@@ -67,6 +90,10 @@ bool is_empty(Disk& disk, const std::string& path) {
 
 int dump(const LogOptions& options) {
   PosixDisk disk;
+  const auto why = is_named_file(options.path) ? std::string{} : why_no_folder(disk, options.path);
+  if (!why.empty()) {
+    return fail(why + "; name a data folder, a .log, an .index or a manifest file");
+  }
   const auto files = files_of(disk, options);
   if (!files) {
     return fail(why_not(options.path, files.error()) + "; name a data folder, a .log, an .index or a manifest file");
@@ -88,7 +115,7 @@ int dump(const LogOptions& options) {
                       : file.ends_with(".index") ? log::dump_index(disk, file, settings, print_line)
                                                  : log::dump_manifest(disk, file, settings, print_line);
     if (!done) {
-      code = fail(why_not(file, done.error()));
+      code = fail(why_no_file(file, done.error()));
     }
   }
   return code;
@@ -97,6 +124,9 @@ int dump(const LogOptions& options) {
 int verify(const LogOptions& options) {
   RealClock clock;
   PosixDisk disk;
+  if (const auto why = why_no_folder(disk, options.path); !why.empty()) {
+    return fail(why + "; name the data folder of a stopped broker");
+  }
   ThreadExecutor worker{"weir-verify"};
   Progress progress{clock};
   std::vector<std::string> problems;
@@ -144,6 +174,9 @@ int verify(const LogOptions& options) {
 
 int allow_writes(const LogOptions& options) {
   PosixDisk disk;
+  if (const auto why = why_no_folder(disk, options.path); !why.empty()) {
+    return fail(why + "; name the data folder of a stopped broker");
+  }
   const auto lock = disk.lock(options.path + "/.lock");
   if (!lock) {
     return fail(lock.error().code == Errc::in_use
@@ -183,11 +216,10 @@ void add_log(Commands& commands) {
       add(commands, *log, "dump", "One line an entry: its position, kind, partition and offsets", options, dump);
   dumping->add_option("PATH", options->path, "A data folder, a .log or .index file, or a manifest")->required();
   dumping->add_option("--partition", options->partition, "Only this one, by its number on the node")
-      ->check(CLI::NonNegativeNumber);
-  dumping->add_option("--from", options->from, "Begin at this position of each segment file")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, kPartitionMax));
+  dumping->add_option("--from", options->from, "Begin at this position of each segment file")->check(whole_number());
   dumping->add_option("--entries", options->entries_max, "At most so many entries of each segment")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number());
   dumping->add_flag("--index", options->indexes, "The index files of a folder too");
   auto* verifying = add(commands, *log, "verify",
                         "Check every entry, batch and index; ends with 1 when something is damaged", options, verify);

@@ -5,11 +5,13 @@
 #include <chrono>
 #include <cstring>
 
+#include "protocol/gen/create_topics.hpp"
 #include "tools/cli/common.hpp"
 #include "tools/client/producer.hpp"
 
 namespace weir::cli {
 namespace {
+using protocol::ErrorCode;
 
 constexpr std::size_t kReadBytes = 256 * 1024;
 constexpr std::size_t kLineBytesMax = 64 * 1024 * 1024;  // no broker takes a record that large
@@ -88,15 +90,53 @@ int tell_failure(const std::string& topic, const client::Blocking& broker, const
   if (failure.code == 0) {
     return fail(what, broker, failure.error);
   }
+  if (failure.code == wire(ErrorCode::kafka_storage_error) && failure.text.empty()) {
+    return fail(what + ": " + explain(failure.code) +
+                "; its disk is full, or a write has failed and its log is read-only until `weir log allow-writes`: "
+                "what the broker has logged says which");
+  }
   return refused(what, failure.code, failure.text.empty() ? std::nullopt : std::optional{protocol::Text{failure.text}});
+}
+
+// Metadata does not say why a topic is not made; CreateTopics does. nullopt: nothing is in the way, or nobody tells.
+std::optional<int> refuse_if_it_cannot_be_made(const std::string& topic, client::Blocking& broker) {
+  const auto found = broker.topics(std::vector<std::string>{topic}, true);
+  if (!found || found->empty() || found->front().error != wire(ErrorCode::unknown_topic_or_partition)) {
+    return std::nullopt;
+  }
+  protocol::CreateTopicsRequest request;
+  request.validate_only = true;
+  auto& asked = request.topics.emplace_back();
+  asked.name = protocol::Text{topic};
+  asked.num_partitions = -1;
+  asked.replication_factor = -1;
+  const auto answer = broker.call<protocol::CreateTopicsRequest, protocol::CreateTopicsResponse>(std::move(request));
+  if (!answer || answer->response.topics.empty()) {
+    return std::nullopt;
+  }
+  const auto& result = answer->response.topics.front();
+  const auto known = protocol::error_code_from(result.error_code);
+  const bool is_in_the_way = known == ErrorCode::invalid_replication_factor || known == ErrorCode::invalid_partitions ||
+                             known == ErrorCode::invalid_config || known == ErrorCode::policy_violation ||
+                             known == ErrorCode::invalid_topic_exception;
+  return is_in_the_way ? std::optional{refused("cannot produce to topic '" + topic + "', which cannot be made",
+                                               result.error_code, result.error_message)}
+                       : std::nullopt;
 }
 
 int produce(const ProduceOptions& options) {
   const auto broker = options.server.open();
   const auto what = "cannot produce to topic '" + options.topic + "'";
+  if (const auto code = refuse_if_it_cannot_be_made(options.topic, *broker)) {
+    return *code;
+  }
   auto topic = broker->topic(options.topic, true);
   if (!topic) {
     return fail(what, *broker, topic.error());
+  }
+  if (topic->error == wire(ErrorCode::unknown_topic_or_partition)) {
+    return fail(what + ": " + explain(topic->error) + "; if the broker makes none by itself, `weir topic create " +
+                options.topic + "` does");
   }
   if (topic->error != 0) {
     return refused(what, topic->error);
@@ -123,7 +163,9 @@ int produce(const ProduceOptions& options) {
   std::int64_t bytes = 0;
   const auto tell = [&] {
     if (progress.due()) {
-      progress.say(count_of(producer->acknowledged(), "record") + " of " + std::to_string(sent) + " acknowledged");
+      const auto refusal = producer->refused_with();
+      progress.say(count_of(producer->acknowledged(), "record") + " of " + std::to_string(sent) + " acknowledged" +
+                   (refusal == 0 ? "" : "; the broker says " + name_of(refusal) + ", trying again"));
     }
   };
   for (;;) {
@@ -172,13 +214,13 @@ void add_produce(Commands& commands) {
       ->type_name("TEXT");
   command
       ->add_option("--partition", options->partition, "Send all there (default: by key; without one, batches in turn)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, kPartitionMax));
   command->add_option("--acks", options->acks, "all: durable, nothing twice; 1: written; 0: no answer")
       ->capture_default_str()
-      ->check(CLI::IsMember({"all", "1", "0"}));
+      ->check(one_of({"all", "1", "0"}));
   command->add_option("--codec", options->codec, "How batches are compressed")
       ->capture_default_str()
-      ->check(CLI::IsMember({"none", "gzip", "snappy", "lz4", "zstd"}));
+      ->check(one_of({"none", "gzip", "snappy", "lz4", "zstd"}));
   add_pairs(*command, "--header", options->headers, "A header of every record; may be repeated");
   command->callback([&commands, options] { commands.chosen = [options] { return produce(*options); }; });
 }

@@ -1,6 +1,7 @@
 // `weir serve`: the broker in the foreground, on real threads, sockets and disk, until SIGTERM or SIGINT.
 #include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include "base/real_runtime.hpp"
 #include "broker/broker.hpp"
 #include "tools/cli/command.hpp"
+#include "tools/cli/shell_word.hpp"
 
 namespace weir::cli {
 namespace {
@@ -100,6 +102,16 @@ std::vector<ConfigInput> gather_inputs(const ServeOptions& options, std::string&
   return inputs;
 }
 
+// This binary as it can be called from any folder, for lines that are pasted into a shell.
+std::string own_command() {
+  std::array<char, 4096> path{};
+  const auto size = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (size <= 0 || static_cast<std::size_t>(size) == path.size()) {
+    return "weir";
+  }
+  return shell_word({path.data(), static_cast<std::size_t>(size)});
+}
+
 void greet(const broker::Broker& broker, const std::string& data) {
   WEIR_LOG(info, "Weir {} starting, cluster {}, node {}", kVersion, broker.identity().cluster_id,
            broker.identity().node_id);
@@ -115,8 +127,9 @@ void greet(const broker::Broker& broker, const std::string& data) {
     return;
   }
   const auto at = to_string(broker.bound().front());
-  WEIR_LOG(info, "produce: echo hello | weir produce --to {} greetings", at);
-  WEIR_LOG(info, "consume: weir consume --from {} greetings --beginning", at);
+  const auto weir = own_command();
+  WEIR_LOG(info, "produce: echo hello | {} produce --to {} greetings", weir, at);
+  WEIR_LOG(info, "consume: {} consume --from {} greetings --beginning", weir, at);
 }
 
 // Signals stay blocked in every thread that is started later; only this one waits for them.

@@ -1,4 +1,4 @@
-// `weir topic list|create|describe|delete|config`: topics of a running broker.
+// `weir topic list|create|describe|delete|config`: topics of a running broker. (`trim` is trim.cpp.)
 #include <map>
 
 #include "protocol/gen/create_topics.hpp"
@@ -291,14 +291,14 @@ int config(const TopicOptions& options) {
 
 void add_topic(Commands& commands) {
   const auto options = std::make_shared<TopicOptions>();
-  auto* topic = commands.app.add_subcommand("topic", "List, create, describe, delete and configure topics");
+  auto* topic = commands.app.add_subcommand("topic", "List, create, describe, delete, configure and trim topics");
   topic->require_subcommand(1);
   auto* listing = add_subcommand(commands, *topic, "list", "Names and partition counts of all topics", options, list);
   listing->add_flag("--internal", options->internal, "Topics that the broker keeps for itself too");
   auto* creation = add_subcommand(commands, *topic, "create", "Create a topic", options, create);
   creation->add_option("NAME", options->name, "The new topic")->required();
   creation->add_option("--partitions", options->partitions, "How many (default: num.partitions of the broker)")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number(1, 1'000'000));
   add_pairs(*creation, "--config", options->configs, "A config of the topic; may be repeated");
   creation->add_flag("--if-not-exists", options->if_not_exists, "Say so and end with 0 when there is such a topic");
   auto* description =
@@ -314,6 +314,7 @@ void add_topic(Commands& commands) {
   add_pairs(*configs, "--set", options->configs, "Set a config; may be repeated");
   add_list(*configs, "--unset", options->unset,
            "Take a config's own value away, so that the broker's counts; may be repeated");
+  add_topic_trim(commands, *topic);
 }
 
 }  // namespace weir::cli

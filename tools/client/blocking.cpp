@@ -32,8 +32,8 @@ bool worth_another_try(std::int16_t error, bool create) {
 
 }  // namespace
 
-Blocking::Blocking(Endpoint server, Millis timeout_ms)
-    : cluster_(Cluster::make(network_, io_, clock_, {.bootstrap = std::move(server), .timeout_ms = timeout_ms})) {}
+Blocking::Blocking(std::vector<Endpoint> servers, Millis timeout_ms)
+    : cluster_(Cluster::make(network_, io_, clock_, {.bootstrap = std::move(servers), .timeout_ms = timeout_ms})) {}
 
 Blocking::~Blocking() {
   io_.post([this] { cluster_->close(); });
@@ -83,6 +83,14 @@ Result<std::vector<PartitionOffset>> Blocking::offsets(const TopicInfo& topic, s
   }
   std::ranges::sort(offsets, {}, &PartitionOffset::index);
   return offsets;
+}
+
+std::string Blocking::address() const {
+  std::string all;
+  for (const auto& server : cluster_->options().bootstrap) {
+    all += (all.empty() ? "" : ",") + to_string(server);
+  }
+  return all;
 }
 
 void Blocking::pause(Millis delay_ms) {

@@ -26,7 +26,7 @@ struct PartitionOffset {
 
 class Blocking {
  public:
-  Blocking(Endpoint server, Millis timeout_ms);
+  Blocking(std::vector<Endpoint> servers, Millis timeout_ms);
   ~Blocking();
   Blocking(const Blocking&) = delete;
   Blocking& operator=(const Blocking&) = delete;
@@ -63,7 +63,7 @@ class Blocking {
   [[nodiscard]] const std::shared_ptr<Cluster>& cluster() const { return cluster_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] IoLoop& loop() { return io_; }
-  [[nodiscard]] const Endpoint& server() const { return cluster_->options().bootstrap; }
+  [[nodiscard]] std::string address() const;  // all servers as the user named them
   // Lets `delay_ms` pass.
   void pause(Millis delay_ms);
 

@@ -23,16 +23,30 @@ TimerQueue::TimerId Cluster::after(Millis delay_ms, Task task) {
   return loop_.timers().schedule(clock_.monotonic_ms() + delay_ms, std::move(task));
 }
 
-Endpoint Cluster::endpoint_of(std::int32_t node) const {
+void Cluster::connect(std::int32_t node, Connection::OnReady done) {
   const auto known = nodes_.find(node);
-  return known == nodes_.end() ? options_.bootstrap : known->second;
+  known == nodes_.end() ? connect_to_any(options_.bootstrap.size(), std::move(done))
+                        : connect_to(known->second, std::move(done));
 }
 
-void Cluster::connect(std::int32_t node, Connection::OnReady done) {
+void Cluster::connect_to_any(std::size_t tries, Connection::OnReady done) {
+  const auto at = bootstrap_at_;
+  connect_to(options_.bootstrap[at], [self = shared_from_this(), at, tries,
+                                      done = std::move(done)](Result<std::shared_ptr<Connection>> ready) mutable {
+    if (ready || tries <= 1 || self->closed_) {
+      return done(std::move(ready));
+    }
+    if (self->bootstrap_at_ == at) {  // else somebody else has gone on
+      self->bootstrap_at_ = (at + 1) % self->options_.bootstrap.size();
+    }
+    self->connect_to_any(tries - 1, std::move(done));
+  });
+}
+
+void Cluster::connect_to(const Endpoint& at, Connection::OnReady done) {
   if (closed_) {
     return done(Errc::closed);
   }
-  const auto at = endpoint_of(node);
   const auto address = to_string(at);
   const auto open = connections_.find(address);
   if (open != connections_.end() && !open->second->closed()) {

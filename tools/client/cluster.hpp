@@ -30,11 +30,11 @@ struct TopicInfo {
 
 class Cluster : public std::enable_shared_from_this<Cluster> {
  public:
-  static constexpr std::int32_t kAnyNode = -1;  // the address that the user named
+  static constexpr std::int32_t kAnyNode = -1;  // an address that the user named
   static constexpr std::int16_t kNewest = INT16_MAX;
 
   struct Options {
-    Endpoint bootstrap;
+    std::vector<Endpoint> bootstrap;  // at least one; asked in turn until one answers, which is then asked on
     std::string client_id = "weir-cli";
     Millis timeout_ms = 10'000;  // of one call, and of opening a connection
   };
@@ -90,7 +90,8 @@ class Cluster : public std::enable_shared_from_this<Cluster> {
  private:
   Cluster(Network& network, IoLoop& loop, const Clock& clock, Options options)
       : network_(network), loop_(loop), clock_(clock), options_(std::move(options)) {}
-  [[nodiscard]] Endpoint endpoint_of(std::int32_t node) const;
+  void connect_to(const Endpoint& at, Connection::OnReady done);
+  void connect_to_any(std::size_t tries, Connection::OnReady done);
 
   Network& network_;
   IoLoop& loop_;
@@ -98,6 +99,7 @@ class Cluster : public std::enable_shared_from_this<Cluster> {
   Options options_;
   std::map<std::int32_t, Endpoint> nodes_;
   std::map<std::string, std::shared_ptr<Connection>> connections_;  // by address
+  std::size_t bootstrap_at_ = 0;
   bool closed_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include "protocol/errors.hpp"
 #include "protocol/gen/consumer_protocol_assignment.hpp"
+#include "protocol/gen/delete_groups.hpp"
 #include "protocol/gen/describe_groups.hpp"
 #include "protocol/gen/explain_group.hpp"
 #include "protocol/gen/find_coordinator.hpp"
@@ -183,6 +184,21 @@ Result<void> Groups::commit(const std::string& group, const OffsetsByPartition& 
         error = part.error_code;
       }
     }
+  }
+  return {};
+}
+
+Result<void> Groups::remove(const std::string& group, std::int16_t& error) {
+  WEIR_TRY(const auto node, coordinator(group, error));
+  if (error != 0) {
+    return {};
+  }
+  protocol::DeleteGroupsRequest request;
+  request.groups_names.emplace_back(group);
+  WEIR_TRY(const auto answer,
+           (broker_.call<protocol::DeleteGroupsRequest, protocol::DeleteGroupsResponse>(std::move(request), node)));
+  for (const auto& result : answer.response.results) {
+    error = result.error_code;
   }
   return {};
 }

@@ -67,6 +67,7 @@ class Groups {
   Result<GroupExplanation> explain(const std::string& group, std::int16_t& error);
   Result<OffsetsByPartition> committed(const std::string& group, std::int16_t& error);  // only where there is a commit
   Result<void> commit(const std::string& group, const OffsetsByPartition& offsets, std::int16_t& error);
+  Result<void> remove(const std::string& group, std::int16_t& error);  // with its offsets
 
  private:
   Result<std::int32_t> coordinator(const std::string& group, std::int16_t& error);

@@ -82,6 +82,9 @@ void Producer::append(std::span<const OutRecord> records, OnRoom room) {
   if (failure_) {
     return room(failure_->error);
   }
+  if (idle()) {  // however long nothing came
+    last_progress_ms_ = cluster_->clock().monotonic_ms();
+  }
   const auto now = cluster_->clock().wall_ms();
   for (const auto& record : records) {
     const auto at = partition_for(record);
@@ -212,11 +215,16 @@ void Producer::answered(std::int32_t leader, const Result<Answered<protocol::Pro
   if (failure_) {
     return;
   }
-  if (cluster_->clock().monotonic_ms() - last_progress_ms_ > options_.give_up_ms) {
+  if (cluster_->clock().monotonic_ms() - last_progress_ms_ > give_up_ms()) {
     return fail(answer && last_refusal_ ? *last_refusal_
                                         : ProducerFailure{.error = answer ? Error{Errc::timed_out} : answer.error()});
   }
   try_again();
+}
+
+Millis Producer::give_up_ms() const {
+  const bool cannot_write = last_refusal_ && last_refusal_->code == wire(ErrorCode::kafka_storage_error);
+  return cannot_write ? std::min(options_.storage_give_up_ms, options_.give_up_ms) : options_.give_up_ms;
 }
 
 ProducerFailure Producer::refusal(const protocol::ProduceResponse::PartitionProduceResponse& part) {
@@ -238,6 +246,7 @@ bool Producer::take_answer(const protocol::ProduceResponse& response) {
       } else if (worth_another_try(part.error_code)) {
         all = false;
         last_refusal_ = refusal(part);
+        refused_with_.store(part.error_code, std::memory_order_relaxed);
       } else {
         fail(refusal(part));
         return false;
@@ -252,6 +261,7 @@ void Producer::accept(Partition& partition) {
   unsent_bytes_ -= batch.bytes.size();
   acknowledged_.fetch_add(batch.records, std::memory_order_relaxed);
   last_refusal_.reset();
+  refused_with_.store(0, std::memory_order_relaxed);
   partition.sealed.pop_front();
   last_progress_ms_ = cluster_->clock().monotonic_ms();
 }

@@ -31,6 +31,7 @@ struct ProducerOptions {
   std::size_t request_bytes_max = 16 * 1024 * 1024;
   std::size_t unsent_bytes_max = 32 * 1024 * 1024;  // more than that: append() lets its caller wait
   Millis give_up_ms = 30'000;                       // without any answer that helps
+  Millis storage_give_up_ms = 5'000;                // with KAFKA_STORAGE_ERROR alone: a log that is read-only stays so
 };
 
 struct ProducerFailure {
@@ -54,6 +55,8 @@ class Producer : public std::enable_shared_from_this<Producer> {
   [[nodiscard]] std::int64_t acknowledged() const {
     return acknowledged_.load(std::memory_order_relaxed);
   }  // any thread
+  // What the broker says to each try at the moment, 0 if nothing; any thread.
+  [[nodiscard]] std::int16_t refused_with() const { return refused_with_.load(std::memory_order_relaxed); }
 
  private:
   struct Batch {
@@ -78,6 +81,7 @@ class Producer : public std::enable_shared_from_this<Producer> {
   void try_again();
   void confirm_unanswered(OnRoom done);
   void fail(ProducerFailure failure);
+  [[nodiscard]] Millis give_up_ms() const;
   static ProducerFailure refusal(const protocol::ProduceResponse::PartitionProduceResponse& part);
   void wake_waiters();
   [[nodiscard]] bool idle() const;
@@ -93,6 +97,7 @@ class Producer : public std::enable_shared_from_this<Producer> {
   OnRoom on_room_;
   OnRoom on_idle_;
   std::atomic<std::int64_t> acknowledged_{0};
+  std::atomic<std::int16_t> refused_with_{0};
   std::size_t unsent_bytes_ = 0;
   std::size_t turn_ = 0;  // partition of records without a key
   std::int64_t producer_id_ = protocol::kNoProducerId;
