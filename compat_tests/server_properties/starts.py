@@ -113,7 +113,6 @@ def _addresses(context: Context, folder: pathlib.Path):
     port = free_port()
     rows = (
         (1, ("--listen", f"192.0.2.1:{port}"), "no interface of this machine has that address"),  # of documentation: nobody's
-        (1, ("--listen", f"nowhere.invalid:{port}"), "nobody knows the host nowhere.invalid"),
         (1, ("--listen", f"127.0.0.1:{port}", "--set", f"mq.http.listen=127.0.0.1:{port}"), "another address of this broker"),
         (2, ("--set", f"listeners=PLAINTEXT://127.0.0.1:{port},B://127.0.0.1:{port}", "--set",
              "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,B:PLAINTEXT"), "have the same port"),
