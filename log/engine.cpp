@@ -156,7 +156,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   }
   for (const auto& [key, partition] : in_log) {
     partition->mark_deleted();
-    appender_.push_control([partition = partition](Appender& log) { return log.put_deleted(*partition); });
+    appender_.push_control([gone = partition](Appender& log) { return log.put_deleted(*gone); });
   }
   if (options_.retention_check_ms > 0) {
     repeat(options_.retention_check_ms, &Engine::begin_retention);
