@@ -24,9 +24,10 @@ std::optional<std::string_view> default_text(const char* text) {
 #define CONFIG_ROW(type, name, default_value, valid, update, handling, doc) \
   ConfigRow{name, ConfigType::type, default_text(default_value), valid, update, handling, doc, "-"},
 #define CONFIG_MEMBER(type, member, ...) CONFIG_ROW(type, __VA_ARGS__)
-const std::array kRows{
+const auto kRows = std::to_array<ConfigRow>({
+// deducing the type of so many is too deep a fold for clang
 #include "base/config.def"
-};
+});
 #undef CONFIG_ROW
 #undef CONFIG_MEMBER
 

@@ -7,6 +7,9 @@ target_compile_options(weir_flags INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # not -Wuseless-cast: it fires on generic casts in templates
   target_compile_options(weir_flags INTERFACE -Wduplicated-cond -Wlogical-op)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # the sorts of libstdc++ 12 call what it calls deprecated itself
+  target_compile_options(weir_flags INTERFACE -Wno-deprecated-declarations)
+endif()
 if(WEIR_WERROR)
   target_compile_options(weir_flags INTERFACE -Werror)
 endif()
@@ -17,6 +20,9 @@ endif()
 if(WEIR_SANITIZE)
   target_compile_options(weir_flags INTERFACE -fsanitize=${WEIR_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(weir_flags INTERFACE -fsanitize=${WEIR_SANITIZE})
+endif()
+if(WEIR_FUZZ)  # in all of our code: libFuzzer steers by what it covers
+  target_compile_options(weir_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(WEIR_COVERAGE)
   target_compile_options(weir_flags INTERFACE --coverage -fprofile-update=atomic)

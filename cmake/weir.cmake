@@ -61,6 +61,7 @@ function(weir_library folder)
       add_executable(${target} ${file})
       target_link_libraries(${target} PRIVATE weir_${name} ${ARG_TEST_LINK} weir_flags)
       target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(fuzz_targets ${target})
     endforeach()
   elseif(fuzzers)
     # The same targets without libFuzzer: replay the committed corpus (tools/fuzz/replay_main.cpp feeds each file once).

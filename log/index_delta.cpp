@@ -42,10 +42,10 @@ Result<IndexHeader> decode_index_header(Bytes bytes) {
   bytes = bytes.first(kIndexHeaderSize);
   if (as_text(bytes.first(kMagic.size())) != kMagic ||
       load_le<std::uint32_t>(bytes, kIndexHeaderSize - 4) != crc32c(bytes.first(kIndexHeaderSize - 4))) {
-    return {Errc::corrupt, 0};
+    return Error{Errc::corrupt, 0};
   }
   if (const auto version = load_le<std::uint16_t>(bytes, 8); version != kVersion) {
-    return {Errc::unsupported, version};
+    return Error{Errc::unsupported, version};
   }
   IndexHeader header;
   const auto form = load_le<std::uint8_t>(bytes, 10);
@@ -54,7 +54,7 @@ Result<IndexHeader> decode_index_header(Bytes bytes) {
   const auto zero = [](std::byte byte) { return byte == std::byte{0}; };
   if (form < 1 || form > 2 || !std::ranges::all_of(bytes.subspan(11, 5), zero) ||
       !std::ranges::all_of(bytes.subspan(32, kIndexHeaderSize - 36), zero)) {
-    return {Errc::corrupt, 10};
+    return Error{Errc::corrupt, 10};
   }
   header.form = static_cast<IndexForm>(form);
   return header;
@@ -63,7 +63,7 @@ Result<IndexHeader> decode_index_header(Bytes bytes) {
 Result<IndexForm> decode_index_header(Bytes bytes, SegmentId segment, SegmentSeed seed) {
   WEIR_TRY(const auto header, decode_index_header(bytes));
   if (header.segment != segment || header.seed != seed) {
-    return {Errc::corrupt, 16};
+    return Error{Errc::corrupt, 16};
   }
   return header.form;
 }
@@ -109,7 +109,7 @@ Result<void> IndexDeltaWriter::append(const IndexDelta& delta) {
 Result<IndexDeltas> read_index_deltas(Bytes bytes, SegmentId segment, SegmentSeed seed) {
   WEIR_TRY(const auto form, decode_index_header(bytes, segment, seed));
   if (form != IndexForm::deltas) {
-    return {Errc::not_found, 0};
+    return Error{Errc::not_found, 0};
   }
   IndexDeltas found;
   auto rest = bytes.subspan(kIndexHeaderSize);

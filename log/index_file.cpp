@@ -164,7 +164,7 @@ Result<std::shared_ptr<const IndexFile>> IndexFile::open(SharedBytes bytes, Segm
   const auto all = bytes.view();
   WEIR_TRY(const auto form, decode_index_header(all, segment, seed));
   if (form == IndexForm::deltas) {
-    return {Errc::not_found, 0};
+    return Error{Errc::not_found, 0};
   }
   if (all.size() < kIndexHeaderSize + kTrailerSize) {
     return {Errc::truncated, static_cast<std::int64_t>(all.size())};
@@ -248,7 +248,7 @@ std::optional<IndexRow> IndexFile::find(LocalPartition local) const {
 Result<IndexSection> IndexFile::section(const IndexRow& wanted) const {
   const auto number = number_of(wanted.local);
   if (number == row_count_ || row(number) != wanted) {
-    return {Errc::invalid_argument, wanted.local.value};  // a row of another file
+    return Error{Errc::invalid_argument, wanted.local.value};  // a row of another file
   }
   const IndexSection section{bytes_.view().subspan(static_cast<std::size_t>(wanted.section_position),
                                                    std::size_t{wanted.entry_count} * kPackedIndexEntrySize)};
@@ -266,7 +266,7 @@ Result<IndexSection> IndexFile::section(const IndexRow& wanted) const {
 Result<Bytes> IndexFile::state(const IndexRow& wanted) const {
   const auto number = number_of(wanted.local);
   if (number == row_count_ || row(number) != wanted) {
-    return {Errc::invalid_argument, wanted.local.value};
+    return Error{Errc::invalid_argument, wanted.local.value};
   }
   const auto state = bytes_.view().subspan(static_cast<std::size_t>(wanted.state_position), wanted.state_size);
   if (crc32c(state) != wanted.state_crc) {

@@ -276,15 +276,15 @@ Result<ManifestContent> decode_manifest(Bytes bytes) {
   const auto header = bytes.first(kManifestHeaderSize);
   if (as_text(header.first(kMagic.size())) != kMagic ||
       load_le<std::uint32_t>(header, kManifestHeaderSize - 4) != crc32c(header.first(kManifestHeaderSize - 4))) {
-    return {Errc::corrupt, 0};
+    return Error{Errc::corrupt, 0};
   }
   if (const auto version = load_le<std::uint16_t>(header, 8); version != kVersion) {
-    return {Errc::unsupported, version};
+    return Error{Errc::unsupported, version};
   }
   const auto zero = [](std::byte byte) { return byte == std::byte{0}; };
   if (!std::ranges::all_of(header.subspan(10, 6), zero) ||
       !std::ranges::all_of(header.subspan(24, kManifestHeaderSize - 28), zero)) {
-    return {Errc::corrupt, 10};
+    return Error{Errc::corrupt, 10};
   }
   ManifestContent content;
   content.seed = load_le<std::uint64_t>(header, 16);

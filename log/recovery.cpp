@@ -124,7 +124,7 @@ class Recovery {
       return header.error();
     }
     if (header->id != id) {
-      return {Errc::corrupt, 0};
+      return Error{Errc::corrupt, 0};
     }
     Opened opened;
     WEIR_TRY(const auto size, file->size());

@@ -50,14 +50,14 @@ Result<SegmentHeader> decode_segment_header(Bytes bytes) {
   }
   bytes = bytes.first(kSegmentHeaderSize);
   if (as_text(bytes.first(kMagic.size())) != kMagic) {
-    return {Errc::corrupt, 0};
+    return Error{Errc::corrupt, 0};
   }
   if (load_le<std::uint32_t>(bytes, kCrcAt) != crc32c(bytes.first(kCrcAt))) {
     return {Errc::corrupt, static_cast<std::int64_t>(kCrcAt)};
   }
   // The CRC holds, so an unknown version is a newer build's and not damage.
   if (const auto version = load_le<std::uint16_t>(bytes, 8); version != kSegmentFormatVersion) {
-    return {Errc::unsupported, version};
+    return Error{Errc::unsupported, version};
   }
   SegmentHeader header;
   const auto role = load_le<std::uint8_t>(bytes, 10);
@@ -72,7 +72,7 @@ Result<SegmentHeader> decode_segment_header(Bytes bytes) {
   const auto unused = bytes.subspan(kUsed, kCrcAt - kUsed);
   if (role < 1 || role > 2 || io < 1 || io > 2 || load_le<std::uint16_t>(bytes, 14) != 0 || header.seed.tag() == 0 ||
       header.start.value < 0 || !std::all_of(unused.begin(), unused.end(), zero)) {
-    return {Errc::corrupt, 10};
+    return Error{Errc::corrupt, 10};
   }
   header.role = static_cast<SegmentRole>(role);
   header.io = static_cast<IoMode>(io);

@@ -144,10 +144,10 @@ Result<std::optional<StateItem>> StateItemReader::next() {
       return std::optional<StateItem>{item};
     }
     if (type == 0 || type > 255) {
-      return {Errc::corrupt, type};
+      return Error{Errc::corrupt, type};
     }
     if (type < kMayBeSkippedFrom) {
-      return {Errc::unsupported, type};
+      return Error{Errc::unsupported, type};
     }
   }
   return std::optional<StateItem>{};

@@ -48,7 +48,7 @@ Result<TruncationList> TruncationList::decode(Bytes bytes) {
   LittleReader reader{bytes};
   const auto count = reader.take<std::uint32_t>();
   if (reader.failed() || count == 0 || count > kTruncationsMax || reader.rest().size() != count * kTruncationSize) {
-    return {Errc::corrupt, count};
+    return Error{Errc::corrupt, count};
   }
   list.entries_.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -58,7 +58,7 @@ Result<TruncationList> TruncationList::decode(Bytes bytes) {
     one.reach.value = reader.take<std::int64_t>();
     const bool rises = list.empty() || (one.at > list.entries_.back().at && one.end > list.entries_.back().end);
     if (!rises || one.at.value < 0 || one.end.value < 0 || one.reach.value < 0) {
-      return {Errc::corrupt, i};
+      return Error{Errc::corrupt, i};
     }
     list.entries_.push_back(one);
   }

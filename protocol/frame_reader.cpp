@@ -81,11 +81,11 @@ Result<std::optional<SharedBytes>> FrameReader::next() {
   }
   const auto length = load_be<std::int32_t>({chunk_->bytes + begin_, kLengthBytes}, 0);
   if (length <= 0) {
-    return {Errc::corrupt, length};
+    return Error{Errc::corrupt, length};
   }
   const auto size = static_cast<std::size_t>(length);
   if (size > frame_bytes_max_) {
-    return {Errc::too_large, length};
+    return Error{Errc::too_large, length};
   }
   if (buffered() < kLengthBytes + size) {
     return std::optional<SharedBytes>{};

@@ -50,7 +50,7 @@ class Filler {
     if (nullable && random_.chance(4)) {
       value.reset();
     } else {
-      this->value(value.emplace());
+      this->value(*(value = T{}));  // not emplace(): clang, and structs nested in their message
     }
   }
   void value(std::optional<BufferChain>& records, bool nullable) {
@@ -75,7 +75,7 @@ class Filler {
     if (nullable && random_.chance(4)) {
       value.reset();
     } else {
-      nested(value.emplace(), fill);
+      nested(*(value = T{}), fill);
     }
   }
   void tags(std::vector<UnknownTag>& tags, bool flexible, std::uint32_t first_free) {

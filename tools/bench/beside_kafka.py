@@ -13,7 +13,7 @@ import statistics
 import typing
 
 from measure import (PARTITIONS, ROOT, delete_topic, load, machine, make_topic, ratio, ratio_text, resident_mib, spread,
-                     start_pair)
+                     start_pair, tiny_out)
 
 
 class Work(typing.NamedTuple):
@@ -52,14 +52,14 @@ system fills by one thread at a time, and Kafka's are six. `mq.log.io=direct` fi
 SHAPES = sorted({work.shape for work in WORK})
 
 
-def run_pair(number, pair, results):
+def run_pair(number, pair, results, works):
     """Each piece of work on both brokers; who is first alternates."""
     names = {shape: f'bench-{number}-{shape}' for shape in SHAPES}
     for broker in pair:
         for name in names.values():
             make_topic(broker, name)
     order = pair if number % 2 == 0 else pair[::-1]
-    for work in WORK:
+    for work in works:
         for broker in order:
             done = load(broker, names[work.shape], ['--total-mb', str(work.megabytes), *work.options])
             results[work.title][broker.kind].append(done)
@@ -103,14 +103,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--pairs', type=int, default=5)
     parser.add_argument('--out', default=str(ROOT / 'docs' / 'BENCHMARKS.md'))
+    parser.add_argument('--tiny', action='store_true', help='a few megabytes of each, to see that all runs; its figures say nothing')
     options = parser.parse_args()
+    works = WORK
+    if options.tiny:
+        works, options.pairs, options.out = [work._replace(megabytes=4) for work in WORK], 1, str(tiny_out('beside_kafka.md'))
     pair = start_pair({'mq.flush': 'async'})
     results = {work.title: {'weir': [], 'kafka': []} for work in WORK}
     try:
         warm_up = {work.title: {'weir': [], 'kafka': []} for work in WORK}
-        run_pair(-1, pair, warm_up)  # the JVM compiles; thrown away
+        run_pair(-1, pair, warm_up, works)  # the JVM compiles; thrown away
         for number in range(options.pairs):
-            run_pair(number, pair, results)
+            run_pair(number, pair, results, works)
         pathlib.Path(options.out).write_text(report(results, pair, options.pairs))
     finally:
         for broker in pair:

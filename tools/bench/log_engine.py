@@ -16,7 +16,7 @@ import typing
 import urllib.request
 
 from measure import (LIMIT, LOADGEN, ROOT, delete_topic, device_bytes, device_rounds, load, machine, make_topic, ratio, ratio_text,
-                     resident_mib, spread, start_pair)
+                     resident_mib, spread, start_pair, tiny_out)
 
 DURABLE = ('flush.messages=1',)
 MEMORY = ('mq.storage=memory',)
@@ -118,13 +118,13 @@ def run_pair(number, pair, results, works):
             delete_topic(broker, name)
 
 
-def limit_run(folder):
+def limit_run(folder, large):
     """CPU seconds per GB of the limit program, and MB/s, for the 0.9 MB batches that a broker gets."""
     sink = subprocess.Popen([LIMIT, '--file', folder / 'limit', '--connections', '6'], stdout=subprocess.PIPE, text=True)
     try:
         port = json.loads(sink.stdout.readline())['port']
         done = subprocess.run([LOADGEN, '--to', f'127.0.0.1:{port}', '--topic', 'limit', '--connections', '6', '--partitions',
-                               '6', *LARGE], stdout=subprocess.PIPE, check=True, timeout=180)
+                               '6', *large], stdout=subprocess.PIPE, check=True, timeout=180)
         facts = json.loads(done.stdout)
         cpu = json.loads(sink.stdout.readline())['cpu_s']
         return {'cpu_gb': cpu / facts['bytes'] * 1e9, 'mb_s': facts['bytes'] / 1e6 / facts['seconds']}
@@ -133,18 +133,27 @@ def limit_run(folder):
         sink.wait()
 
 
-def against_limit(weir, pairs):
+def against_limit(weir, pairs, large):
     weirs, limits, rounds = [], [], []
     with tempfile.TemporaryDirectory(prefix='weir-limit-') as folder:
         for number in range(pairs):
             rounds.append(device_rounds(pathlib.Path(folder) / 'rounds'))
-            limits.append(limit_run(pathlib.Path(folder)))
+            limits.append(limit_run(pathlib.Path(folder), large))
             name = f'limit-{number}'
             make_topic(weir, name)
-            weirs.append(load(weir, name, LARGE))
+            weirs.append(load(weir, name, large))
             delete_topic(weir, name)
             print(f'limit {number}: {limits[-1]}, weir {weirs[-1]}', flush=True)
     return weirs, limits, rounds
+
+
+def tiny(work):
+    """Of the same work a few megabytes, or tenths of a second."""
+    small = {'--total-mb': '4', '--limit-ms': '200', '--tail': '100'}
+    options = list(work.options)
+    for at, option in enumerate(options[:-1]):
+        options[at + 1] = small.get(option, options[at + 1])
+    return work._replace(options=tuple(options))
 
 
 def await_quiet(broker, limit_s):
@@ -195,22 +204,29 @@ def main():
     parser.add_argument('--pairs', type=int, default=5)
     parser.add_argument('--io', choices=('buffered', 'direct'), default='direct')
     parser.add_argument('--out')
+    parser.add_argument('--tiny', action='store_true', help='a few megabytes of each, to see that all runs; its figures say nothing')
     options = parser.parse_args()
     out = options.out or ROOT / 'docs' / OUT[options.io]
+    works, memory_works, large = WORK, MEMORY_WORK, LARGE
+    if options.tiny:
+        out, options.pairs = tiny_out(OUT[options.io]), 1
+        works, memory_works = tuple(map(tiny, WORK)), tuple(map(tiny, MEMORY_WORK))
+        large = tiny(WORK[0]._replace(options=LARGE)).options
     pair = start_pair({'mq.flush': 'async', 'mq.log.io': options.io})
     def no_results():
         return {work.title: {'weir': [], 'kafka': []} for work in WORK + MEMORY_WORK}
 
     results = no_results()
     try:
-        warm_s = await_quiet(pair[0], 60)
-        run_pair(-1, pair, no_results(), WORK)  # the JVM compiles; thrown away
+        warm_s = await_quiet(pair[0], 2 if options.tiny else 60)
+        if not options.tiny:
+            run_pair(-1, pair, no_results(), works)  # the JVM compiles; thrown away
         for number in range(options.pairs):
-            run_pair(number, pair, results, WORK)
-        limited = against_limit(pair[0], options.pairs)
+            run_pair(number, pair, results, works)
+        limited = against_limit(pair[0], options.pairs, large)
         resident = [resident_mib(broker.child.process.pid) for broker in pair]
         for number in range(options.pairs):
-            run_pair(number, pair, results, MEMORY_WORK)
+            run_pair(number, pair, results, memory_works)
         text = report(results, limited, resident, options.pairs, options.io, warm_s)
         pathlib.Path(out).write_text(text)
         print(text)

@@ -26,6 +26,13 @@ WEIR = ROOT / 'build' / 'release' / 'weir'
 PARTITIONS = 6
 
 
+def tiny_out(name):
+    """Where a run leaves its figures that only shows that all of it runs."""
+    folder = ROOT / 'build' / 'tiny'
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
+
+
 def start_pair(weir_settings):
     """Weir and Kafka, both running; Kafka with its own script's heap and collector options."""
     subprocess.run(['bash', str(ROOT / 'compat_tests' / 'setup.sh')], check=True, stdout=subprocess.DEVNULL)

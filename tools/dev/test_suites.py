@@ -21,6 +21,11 @@ SANITIZER_ENV = {
     'tsan': {'TSAN_OPTIONS': 'halt_on_error=1:second_deadlock_stack=1'},
 }
 SUITE_TIMEOUT_S = 1200
+VERB_BUILD_TIMEOUT_S = 2400
+# What `./dev` does besides these suites, each for some seconds: a verb that nobody runs does not work for long.
+# (`unit`, `clients` and `tsan` are the suites themselves; the figures of the tiny runs say nothing.)
+VERBS = (('sim', '3'), ('cuts', '2'), ('kills', '3'), ('differ', '5'), ('fuzz', '1'), ('mutate', '3', '--list'), ('bench', '--tiny'),
+         ('bench', 'log', '--tiny', '--io', 'buffered'), ('figures', '--tiny'))
 
 
 class Totals:
@@ -86,16 +91,28 @@ def command_suite(totals, name, command, timeout=SUITE_TIMEOUT_S):
     totals.add(name, passed, failed, seconds, output)
 
 
+def verb_suites(totals):
+    """Built first, so that a verb's seconds are its own."""
+    for preset, targets in (('release', ('sim_test', 'log_test', 'coordinator_test', 'weir', 'loadgen', 'limit')), ('fuzz', ('fuzz_targets',))):
+        command_suite(totals, f'build of what the verbs run, {preset}', ['bash', '-c', f'[ -f build/{preset}/build.ninja ] || cmake --preset '
+                      f'{preset} >/dev/null; cmake --build build/{preset} -j "$(nproc)" --target {" ".join(targets)}'], timeout=VERB_BUILD_TIMEOUT_S)
+    for verb in VERBS:
+        code, output, seconds = run(['./dev', *verb])
+        totals.add(f'./dev {" ".join(verb)}', int(code == 0), int(code != 0), seconds, output)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--preset', action='append', default=[])
     parser.add_argument('--clients', action='store_true')
+    parser.add_argument('--verbs', action='store_true')
     parser.add_argument('--full', action='store_true')
     options = parser.parse_args()
     totals = Totals()
     command_suite(totals, 'repository rules', [sys.executable, 'tools/tidy.py'])
     command_suite(totals, 'format (./dev format mends it)', ['bash', '-c', "git ls-files '*.cpp' '*.hpp' | xargs clang-format-19 --dry-run -Werror"])
     command_suite(totals, 'message generator', [sys.executable, 'tools/gen_messages/test_gen_messages.py'])
+    command_suite(totals, 'edits of ./dev mutate', [sys.executable, 'tools/mutate/edits_test.py'])
     command_suite(totals, 'repository rules themselves', [sys.executable, 'tools/tidy_test.py'])
     command_suite(totals, 'docs/OPERATING.md is up to date', [sys.executable, 'tools/gen_operating.py', '--check'])
     for maker in ('make_corpus.py', 'common_corpus.py'):
@@ -105,6 +122,8 @@ def main():
     if options.clients:
         command_suite(totals, 'real clients', [sys.executable, 'compat_tests/run.py', '--weir', 'build/release/weir']
                       + (['--full'] if options.full else []), timeout=3000 if options.full else 1500)
+    if options.verbs:
+        verb_suites(totals)
     print(f'{totals.passed} passed, {totals.failed} failed')
     return 1 if totals.failed else 0
 

@@ -78,7 +78,9 @@ class Emitter:
             return [self.call('read', 'in', field.struct, member) + ';']
         assert nullable == 'true', f'{field.name}: a struct that is nullable in some versions only'
         present = 'in.read_tagged_presence()' if tagged else 'in.read_presence()'
-        return [f'if ({present}) {{', '  ' + self.call('read', 'in', field.struct, f'{member}.emplace()') + ';',
+        # Not emplace(): clang takes a struct that is nested in its message for one that cannot be made of nothing.
+        fresh = f'*({member} = {self.qualified(field.struct)}{{}})'
+        return [f'if ({present}) {{', '  ' + self.call('read', 'in', field.struct, fresh) + ';',
                 '} else {', f'  {member}.reset();', '}']
 
     def read_tags(self, struct):
