@@ -45,6 +45,7 @@ class SegmentFiles {
     return unknown_in_pool_;
   }  // names, of open()
   [[nodiscard]] std::int64_t pool_bytes() const;
+  [[nodiscard]] std::int64_t file_bytes() const { return file_bytes_; }  // of each in direct mode
   // Unlinks a file of the pool, where there is one.
   bool give_back_one();
 
