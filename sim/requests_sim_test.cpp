@@ -25,10 +25,14 @@ const SimTopic kTopic{"orders", 1};
 
 class RequestsSim : public testing::Test {
  protected:
-  void start(Config config = small_broker_config()) {
-    world.emplace(7, WorldOptions{.config = std::move(config)});
+  void start(std::optional<Config> config = {}, const std::map<std::string, std::string>& of_topic = {}) {
+    connection.reset();  // of a world before
+    world.emplace(7, WorldOptions{.config = config ? std::move(*config) : small_broker_config()});
     ASSERT_TRUE(world->start_broker()) << world->why();
-    ASSERT_TRUE(create_topic(*world, kTopic));
+    ASSERT_TRUE(create_topic(*world, kTopic, of_topic));
+    connect();
+  }
+  void connect() {
     auto opened = world->connect();
     ASSERT_TRUE(opened);
     connection = *opened;
@@ -49,13 +53,17 @@ class RequestsSim : public testing::Test {
   ProduceResponse::PartitionProduceResponse produce(std::int16_t version, BatchOptions options = {}) {
     RecordBatchBuilder builder{options};
     builder.append({.value = as_bytes(std::string_view{"value"}), .timestamp = 1'700'000'000'000});
+    return produce_field(version, *builder.build());
+  }
+
+  // These bytes are the records field.
+  ProduceResponse::PartitionProduceResponse produce_field(std::int16_t version, std::vector<std::byte> records) {
     ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
     auto& topic = request.topic_data.emplace_back();
     if (version < 13) {
       topic.name = kTopic.name;
     }
-    topic.partition_data.push_back(
-        {.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(*builder.build()))}});
+    topic.partition_data.push_back({.index = 0, .records = BufferChain{SharedBytes::adopt(std::move(records))}});
     const auto answer = call<ProduceResponse>(request, version);
     if (!answer) {
       return {.error_code = -7};
@@ -94,6 +102,53 @@ class RequestsSim : public testing::Test {
   std::optional<World> world;
   std::shared_ptr<client::Connection> connection;
 };
+
+// Kafka cuts them off and answers no error. Served, they end librdkafka's consumers; stored, a start takes the batch
+// for damage.
+TEST_F(RequestsSim, BytesBehindTheOneBatchAreNeitherStoredNorServed) {
+  for (const bool in_memory : {false, true}) {
+    for (const auto codec : {Codec::none, Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd}) {
+      SCOPED_TRACE(std::string{to_string(codec)} + (in_memory ? ", memory topic" : ""));
+      start({}, in_memory ? std::map<std::string, std::string>{{"mq.storage", "memory"}}
+                          : std::map<std::string, std::string>{});
+      RecordBatchBuilder builder{{.codec = codec}};
+      for (const std::string_view value : {"one", "two"}) {
+        builder.append({.value = as_bytes(value), .timestamp = 1'700'000'000'000});
+      }
+      const auto sound = *builder.build();
+      auto longer = sound;
+      longer.resize(sound.size() + 7);
+      for (std::int64_t base = 0; base < 6; base += 2) {
+        const auto answer = produce_field(12, base == 2 ? longer : sound);
+        EXPECT_EQ(answer.error_code, 0);
+        EXPECT_EQ(answer.base_offset, base);
+      }
+      const auto fetched = fetch(12, 0, 1, 1 << 20);
+      ASSERT_TRUE(fetched);
+      const auto bytes = fetched->response.responses.at(0).partitions.at(0).records->flatten();
+      ASSERT_EQ(bytes.size(), 3 * sound.size());
+      BatchChain chain{bytes};
+      for (std::int64_t base = 0; base < 6; base += 2) {
+        const auto batch = chain.next();
+        ASSERT_TRUE(batch && *batch);
+        EXPECT_EQ((*batch)->base_offset(), base);
+        EXPECT_TRUE((*batch)->crc_ok());
+      }
+      if (in_memory) {
+        continue;
+      }
+      connection.reset();
+      world->crash(CrashMode::process_death);
+      ASSERT_TRUE(world->start_broker()) << world->why();
+      std::string why;
+      const auto records = codec == Codec::none ? read_all(*world, kTopic, 0, why) : std::nullopt;
+      EXPECT_TRUE(codec != Codec::none || (records && records->size() == 6)) << why;
+      EXPECT_EQ(world->broker().services().log.statistics().recovery_damaged_ranges, 0);
+      connect();
+      EXPECT_EQ(produce_field(12, sound).base_offset, 6);
+    }
+  }
+}
 
 TEST_F(RequestsSim, AFetchThatIsFullDoesNotWaitForAMinimumThatCannotFit) {
   start();
