@@ -199,6 +199,119 @@ TEST_P(CommitLogThreads, AppendersReadersRollsAndRemovalsAtOnceKeepEveryAcknowle
   real.stop();
 }
 
+// What goes on beside appends in a broker: the scrub without a bound, removals, moved starts, readers of old records
+// through a cache of few blocks; and a stop in the middle of it, which some appends are behind.
+TEST_P(CommitLogThreads, ScrubRemovalsMovedStartsAndAStopBesideAppendersKeepWhatWasAcknowledged) {
+  constexpr int kPartitions = 3;
+  constexpr int kAppenders = 2;
+  constexpr std::int64_t kSegmentsBeforeTheStop = 12;
+  TemporaryFolder folder;
+  RealRuntime real{2};
+  auto runtime = real.runtime();
+  CountsAdvances observer;
+  CommitLogOptions options;
+  options.folder = folder.path();
+  options.io = GetParam();
+  options.segment_bytes = 1 << 20;
+  options.image_bytes = 4 << 20;
+  options.read_cache_bytes = 256 << 10;
+  options.delta_bytes = 256 << 10;
+  options.retention_check_ms = 5;
+  options.scrub_bytes_per_second = 1 << 30;
+  options.boot_id = key_of(99).topic_id;
+  std::vector<KnownPartition> known;
+  std::array<std::atomic<std::int64_t>, kPartitions> acknowledged{};
+  {
+    auto opened = CommitLog::open(options, runtime, known, observer);
+    ASSERT_TRUE(opened) << to_string(opened.error());
+    auto& log = **opened;
+    std::vector<std::shared_ptr<Partition>> partitions;
+    for (int i = 0; i < kPartitions; ++i) {
+      PartitionRules rules;
+      rules.retention_ms = -1;
+      rules.retention_bytes = i == 0 ? -1 : 700'000;
+      partitions.push_back(log.create(key_of(i), rules, LeaderEpoch{0}));
+      known.push_back({key_of(i), rules, LeaderEpoch{0}});
+    }
+    std::atomic<bool> goes_on{true};
+    std::atomic<std::int64_t> under_way{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kAppenders; ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; goes_on.load(); ++i) {
+          const auto number = static_cast<std::size_t>((t + i) % kPartitions);
+          under_way.fetch_add(1);
+          log.append(request_of(
+              partitions[number], i % 10 == 0 ? 9'000 : 2'000, Acks::all,
+              *runtime.io[static_cast<std::size_t>(t) % runtime.io.size()], [&, number](const AppendOutcome& outcome) {
+                if (!outcome.error) {
+                  auto& most = acknowledged[number];
+                  const auto end = outcome.base_offset.value + 2;
+                  for (auto seen = most.load(); seen < end && !most.compare_exchange_weak(seen, end);) {
+                  }
+                } else {
+                  EXPECT_EQ(outcome.error->code, Errc::closed);
+                }
+                under_way.fetch_sub(1);
+              }));
+          while (under_way.load() > 200) {
+            std::this_thread::yield();
+          }
+        }
+      });
+    }
+    threads.emplace_back([&] {
+      for (std::size_t i = 0; goes_on.load(); ++i) {
+        const auto& partition = *partitions[i % kPartitions];
+        // Removals may take what it is about to read: then it finds nothing, or that this is out of range.
+        static_cast<void>(log.read(partition, partition.log_start(), {64 << 10, true, partition.high_watermark()},
+                                   ReadFrom::may_block));
+        static_cast<void>(log.find_by_time(partition, 0, partition.high_watermark()));
+      }
+    });
+    threads.emplace_back([&] {
+      while (goes_on.load()) {
+        Latch moved{1};
+        const auto start = partitions[0]->high_watermark();
+        log.move_start(partitions[0], start, *runtime.io[0], [&](const Result<Offset>&) { moved.count_down(); });
+        moved.wait();
+        Latch passed{1};
+        log.run_retention([&] { passed.count_down(); });
+        passed.wait();
+        static_cast<void>(log.statistics());
+      }
+    });
+    while (log.statistics().appended.value < kSegmentsBeforeTheStop << 20) {
+      std::this_thread::yield();
+    }
+    Latch stopped{1};
+    log.stop([&] { stopped.count_down(); });
+    stopped.wait();
+    goes_on.store(false);
+    for (auto& thread : threads) {
+      thread.join();
+    }
+    while (under_way.load() > 0) {
+      std::this_thread::yield();
+    }
+  }
+  options.retention_check_ms = 0;  // what is read below stays
+  options.clean_start = true;
+  auto opened = CommitLog::open(options, runtime, known, observer);
+  ASSERT_TRUE(opened) << to_string(opened.error());
+  for (int i = 0; i < kPartitions; ++i) {
+    const auto partition = (*opened)->find(key_of(i));
+    ASSERT_NE(partition, nullptr);
+    EXPECT_GE(partition->high_watermark().value, acknowledged[static_cast<std::size_t>(i)].load());
+    EXPECT_EQ(read_visible(**opened, *partition, Offset{0}), partition->high_watermark().value);
+  }
+  Latch stopped{1};
+  (*opened)->stop([&] { stopped.count_down(); });
+  stopped.wait();
+  opened->reset();
+  real.stop();
+}
+
 INSTANTIATE_TEST_SUITE_P(BothModes, CommitLogThreads, testing::Values(IoMode::buffered, IoMode::direct));
 
 }  // namespace
