@@ -29,11 +29,10 @@ struct Sender {
   void turn() {
     for (int i = 0; i < kEachTurn; ++i) {
       const auto number = static_cast<std::size_t>(i % kPartitions);
-      auto bytes = log::make_batch({.values = {std::string(i == 0 && turns % 50 == 0 ? 80'000 : 100, 'x')}});
+      auto batch = log::make_valid_batch({.values = {std::string(i == 0 && turns % 50 == 0 ? 80'000 : 100, 'x')}});
       std::vector<log::Append> one(1);
       one[0].partition = partitions[number];
-      one[0].facts = protocol::RecordBatchView::parse(bytes)->facts();
-      one[0].batch = SharedBytes::adopt(std::move(bytes));
+      one[0].batch = std::move(batch);
       one[0].acks = i % 2 == 0 ? log::Acks::all : log::Acks::leader;
       one[0].reply_on = &loop;
       // Answers of one kind come in order; of both kinds an earlier one may wait for the sync.
@@ -94,7 +93,7 @@ TEST(GatheredAppendsThreads, LoopsThatAppendAtOnceLoseNothingAndKeepTheirOrder) 
   }
   EXPECT_EQ(all, static_cast<std::int64_t>(runtime.io.size()) * kTurns * kEachTurn);
   bool stopped = false;
-  (*opened)->stop([&] {
+  (*opened)->stop([&](auto) {
     const std::scoped_lock lock(mutex);
     stopped = true;
     moved.notify_all();

@@ -285,7 +285,10 @@ TEST_P(CommitLogThreads, ScrubRemovalsMovedStartsAndAStopBesideAppendersKeepWhat
       std::this_thread::yield();
     }
     Latch stopped{1};
-    log.stop([&] { stopped.count_down(); });
+    log.stop([&](std::optional<LogPosition> end) {
+      options.clean_end = end;
+      stopped.count_down();
+    });
     stopped.wait();
     goes_on.store(false);
     for (auto& thread : threads) {
@@ -296,7 +299,7 @@ TEST_P(CommitLogThreads, ScrubRemovalsMovedStartsAndAStopBesideAppendersKeepWhat
     }
   }
   options.retention_check_ms = 0;  // what is read below stays
-  options.clean_start = true;
+  EXPECT_TRUE(options.clean_end);
   auto opened = CommitLog::open(options, runtime, known, observer);
   ASSERT_TRUE(opened) << to_string(opened.error());
   for (int i = 0; i < kPartitions; ++i) {
@@ -306,7 +309,7 @@ TEST_P(CommitLogThreads, ScrubRemovalsMovedStartsAndAStopBesideAppendersKeepWhat
     EXPECT_EQ(read_visible(**opened, *partition, Offset{0}), partition->high_watermark().value);
   }
   Latch stopped{1};
-  (*opened)->stop([&] { stopped.count_down(); });
+  (*opened)->stop([&](auto) { stopped.count_down(); });
   stopped.wait();
   opened->reset();
   real.stop();
