@@ -56,7 +56,7 @@ void CommitLog::Engine::post(Executor& on, Task task) {
 
 Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   WEIR_TRY_VOID(keeper_.open());
-  WEIR_TRY(auto recovered, recover(runtime_.disk, keeper_, options_, runtime_.clock.wall_ms()));
+  WEIR_TRY(auto recovered, recover(runtime_.disk, keeper_, options_));
   at_start_.recovery_scanned_bytes = recovered.scanned_bytes;
   at_start_.recovery_cut_bytes = recovered.cut_bytes;
   at_start_.recovery_damaged_ranges = std::ssize(recovered.damage);

@@ -72,7 +72,7 @@ bool is_of_the_disk(const Error& error) {
 
 Result<FoundPartitions> find_partitions(Disk& disk, const std::string& folder) {
   WEIR_TRY(const auto state, segments_of(disk, folder));
-  Replay replay{0};
+  Replay replay;
   // From the newest sealed segment on: what it knows is all that lived then.
   auto from = state.segments.begin();
   for (auto at = from; at != state.segments.end(); ++at) {

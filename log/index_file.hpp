@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "log/segment_header.hpp"
 
 namespace weir::log {
+
+// The newest append time of batches that a start took from deltas, which do not tell theirs: above every other, so that
+// no batch is taken for older than it is. A clock that was set back has none that would do.
+inline constexpr Millis kAppendUnknownMs = std::numeric_limits<Millis>::max();
 
 // One partition in the directory of a sealed segment, present or not.
 struct IndexRow {
@@ -25,7 +30,7 @@ struct IndexRow {
   std::int64_t record_count = 0;      // data records appended up to its end since the last truncation, in all segments
   std::int64_t batch_bytes = 0;       // of its batches in this segment
   Millis max_timestamp = -1;          // in this segment; -1 if none
-  Millis newest_append_ms = -1;       // in this segment; -1 if none
+  Millis newest_append_ms = -1;       // in this segment; -1 if none, or kAppendUnknownMs
   std::int64_t section_position = 0;  // filled by the writer: packed entries
   std::uint32_t section_crc = 0;
   std::int64_t state_position = 0;  // filled by the writer: state items (epochs, producers)

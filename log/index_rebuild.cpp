@@ -38,10 +38,9 @@ Result<void> apply_first_state(SegmentScan& scan, Replay& replay) {
   }
 }
 
-Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before,
-                                   Millis now) {
+Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before) {
   RebuiltIndex rebuilt;
-  Replay replay{now};
+  Replay replay;
   if (before != nullptr) {
     static_cast<void>(replay.take_states(*before));
   }

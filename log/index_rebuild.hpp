@@ -20,8 +20,7 @@ struct RebuiltIndex {
 
 // `end`: file position up to which the segment counts. `before`: the index of the segment before it, if there is one:
 // a cut may have left only a part of the state that the segment begins with, and then this says the same.
-Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before,
-                                   Millis now);
+Result<RebuiltIndex> rebuild_index(const std::shared_ptr<Segment>& segment, std::int64_t end, const IndexFile* before);
 
 // Gives the replay all entries of a segment, up to file position `end`. What it stepped over.
 Result<std::vector<DamagedRange>> replay_segment(const std::shared_ptr<Segment>& segment, std::int64_t end,

@@ -32,7 +32,7 @@ Result<Known> at_end_of(const IndexFile& index, const IndexRow& row) {
 
 // nullopt: the state that the sealed segment begins with does not know the partition, which was made later.
 Result<std::optional<Known>> at_begin_of(const std::shared_ptr<Segment>& segment, LocalPartition local) {
-  Replay replay{0};
+  Replay replay;
   replay.begin_segment(segment);
   SegmentScan scan{segment->file(), segment->seed(), static_cast<std::int64_t>(kSegmentHeaderSize),
                    std::numeric_limits<std::uint32_t>::max()};

@@ -17,8 +17,8 @@ LogPosition aligned_up(LogPosition position) {
 
 class Recovery {
  public:
-  Recovery(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now)
-      : disk_(disk), keeper_(keeper), options_(options), now_(now), replay_(now) {}
+  Recovery(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options)
+      : disk_(disk), keeper_(keeper), options_(options) {}
 
   Result<Recovered> run() {
     auto recovered = read_all();
@@ -208,7 +208,7 @@ class Recovery {
 
   Result<std::shared_ptr<const IndexFile>> make_index_again(const std::shared_ptr<Segment>& segment, std::int64_t end,
                                                             const IndexFile* before) {
-    WEIR_TRY(const auto rebuilt, rebuild_index(segment, end, before, now_));
+    WEIR_TRY(const auto rebuilt, rebuild_index(segment, end, before));
     out_.damage.insert(out_.damage.end(), rebuilt.damage.begin(), rebuilt.damage.end());
     replay_.raise_next_local(rebuilt.snapshot.next_local);
     return keeper_.write_index(rebuilt.snapshot);
@@ -465,7 +465,6 @@ class Recovery {
   Disk& disk_;
   SegmentKeeper& keeper_;
   const CommitLogOptions& options_;
-  const Millis now_;
   Recovered out_;
   Replay replay_;
   std::vector<ManifestEdit> edits_;
@@ -478,8 +477,8 @@ class Recovery {
 
 }  // namespace
 
-Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now) {
-  return Recovery{disk, keeper, options, now}.run();
+Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options) {
+  return Recovery{disk, keeper, options}.run();
 }
 
 }  // namespace weir::log

@@ -36,6 +36,6 @@ struct Recovered {
   bool machine_restarted = false;  // since the log was written, without a clean stop: unsynced bytes may be lost
 };
 
-Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options, Millis now);
+Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options);
 
 }  // namespace weir::log

@@ -186,7 +186,7 @@ Result<void> Replay::apply_items(const Items& items) {
     } else if (const auto* index = std::get_if<IndexItem>(&*item); index != nullptr && items.delta != nullptr) {
       if (auto* partition = find(index->local)) {
         for (std::size_t number = 0; number < index->count(); ++number) {
-          add_to_index(*partition, index->at(number), now_);
+          add_to_index(*partition, index->at(number), kAppendUnknownMs);
         }
       }
     }

@@ -26,8 +26,7 @@ struct OffsetGap {
 
 class Replay {
  public:
-  // `now`: the append time of batches whose index entry does not say it.
-  explicit Replay(Millis now) : now_(now) {}
+  Replay() = default;
 
   // Entries and state items go into no segment's index before this.
   void begin_segment(std::shared_ptr<Segment> segment);
@@ -60,7 +59,6 @@ class Replay {
   LogPartition* find(LocalPartition local);
   LogPartition& get_or_create(LocalPartition local, const PartitionKey& key);
 
-  const Millis now_;
   std::shared_ptr<Segment> segment_;
   std::map<LocalPartition, std::shared_ptr<LogPartition>> live_;
   LocalPartition next_local_{1};

@@ -95,7 +95,7 @@ Millis RetentionScan::counted_from(const Look& look) const {
     return newest;
   }
   const auto appended = reader_.append_ms(look.partition, look.cursor);
-  return appended ? *appended : newest < 0 ? now_ : newest;
+  return appended ? *appended : newest < 0 ? now_ : std::min(newest, now_);
 }
 
 Result<void> RetentionScan::skip_batches(Look& look) const {
@@ -105,6 +105,9 @@ Result<void> RetentionScan::skip_batches(Look& look) const {
     const auto from = look.rules.retention_ms >= 0 ? counted_from(look) : now_;
     if (!is_older(from, look.rules.retention_ms, now_) && !is_too_much(look.bytes, bytes, look.rules.retention_bytes)) {
       look.due_ms = older_from(from, look.rules.retention_ms);
+      if (const auto stamp = look.cursor.entry().max_timestamp; stamp >= 0 && counts_from_append(stamp, now_)) {
+        look.due_ms = std::min(look.due_ms, stamp - kStampAheadMax);  // from then on the stamp counts
+      }
       look.head_bytes = bytes;
       return {};
     }

@@ -188,10 +188,22 @@ class Life {
     settle();
     for (const auto& model : models_) {
       const auto of = partition(model);
-      ASSERT_EQ(of->log_start().value, model.start) << "seed " << seed_ << ", topic " << model.topic;
+      ASSERT_EQ(of->log_start().value, model.start) << "seed " << seed_ << ", topic " << told(model);
       ASSERT_EQ(of->high_watermark().value, model.end) << "seed " << seed_ << ", topic " << model.topic;
       check_records(model);
     }
+  }
+
+  std::string told(const Model& model) {
+    auto text = std::to_string(model.topic) + " at " + std::to_string(clock().wall_ms()) + ", retention " +
+                std::to_string(model.rules.retention_ms) + " ms, " + std::to_string(model.rules.retention_bytes) +
+                " bytes:";
+    for (const auto& batch : model.batches) {
+      text += "\n  offset " + std::to_string(batch.base) + " to " + std::to_string(batch.end) + ", stamp " +
+              std::to_string(batch.stamp) + ", append " + std::to_string(batch.append) + ", bytes " +
+              std::to_string(batch.bytes);
+    }
+    return text;
   }
 
   void check_records(const Model& model) {

@@ -214,6 +214,9 @@ TEST(Retention, WhatADeletedTopicHadGoesThoughTheStartOfAnotherWaitsForRoom) {
   const auto waits = world.partition(1);
   waits->set_rules(nothing_stays());
   const auto gone = world.partition(2);
+  PartitionRules keeps_all;
+  keeps_all.retention_ms = -1;
+  gone->set_rules(keeps_all);
   for (const auto& partition : {gone, waits, gone, waits}) {
     world.add_sealed(partition);
   }

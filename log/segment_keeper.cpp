@@ -213,7 +213,7 @@ Result<void> SegmentKeeper::mend_job() {
       continue;
     }
     const auto* before = number > 0 ? members[number - 1].index.get() : nullptr;
-    const auto rebuilt = rebuild_index(segment, segment->valid_end(), before, 0);
+    const auto rebuilt = rebuild_index(segment, segment->valid_end(), before);
     if (!rebuilt) {  // its segment cannot be read now: reads of it fail as they did, and ask again
       WEIR_LOG(error, "commitlog: {} cannot be made again: {}", segment->index_path(), to_string(rebuilt.error()));
       continue;

@@ -289,9 +289,9 @@ TEST_P(Shortage, AProducerWhoseRecordWaitsForRoomHearsItWithinSecondsAndACommitW
   auto commit = test.append(test.find(1, 0), {.values = {"commit"}}, Acks::internal);
   test.queue.run_for(7'000);
   ASSERT_TRUE(all->has_value());
-  EXPECT_EQ((*all)->error->code, Errc::disk_full);
+  EXPECT_EQ((*all)->error, (Error{Errc::disk_failed, ENOSPC}));
   ASSERT_TRUE(leader->has_value());
-  EXPECT_EQ((*leader)->error->code, Errc::disk_full);
+  EXPECT_EQ((*leader)->error, (Error{Errc::disk_failed, ENOSPC}));
   EXPECT_FALSE(commit->has_value());
   test.disk.set_fault_hook({});
   test.queue.run_for(2'000);

@@ -1,5 +1,7 @@
 #include "log/writer.hpp"
 
+#include <cerrno>
+
 namespace weir::log {
 namespace {
 constexpr Millis kRefuseAfterMs = 5'000;  // clients give a request 30 s by default
@@ -95,12 +97,12 @@ void Writer::wait() {
   announce();
 }
 
-// Producers hear that the disk is full; what they sent has its place in the log all the same and may turn up, as after
-// any time-out. Coordinators go on waiting: their state must be what the log says.
+// Producers hear that the disk has failed them (56); what they sent has its place in the log all the same and may turn
+// up, as after any time-out. Coordinators go on waiting: their state must be what the log says.
 void Writer::refuse_who_waits(std::vector<GroupItem>& items) {
   for (auto& item : items) {
     if (item.is_producers && item.answer.on != nullptr) {
-      item.answer.outcome.error = Error{Errc::disk_full};
+      item.answer.outcome.error = Error{Errc::disk_failed, ENOSPC};  // of such a one nobody knows
       answers_.add(std::exchange(item.answer, {}));
     }
   }
@@ -268,7 +270,7 @@ void Writer::announce() {
 
 void Writer::answer_failed(std::vector<GroupItem>& items) {
   for (auto& item : items) {
-    item.answer.outcome.error = failure_;
+    item.answer.outcome.error = Error{Errc::disk_failed};
     answers_.add(std::move(item.answer));
   }
   items.clear();
@@ -277,7 +279,6 @@ void Writer::answer_failed(std::vector<GroupItem>& items) {
 void Writer::fail(Error error) {
   if (!has_failed_) {
     has_failed_ = true;
-    failure_ = is_shortage(error) ? Error{Errc::disk_full} : Error{Errc::disk_failed};
     appender_.set_read_only(is_shortage(error) ? Errc::disk_full : Errc::read_only);
     hooks_.writer_failed(error);
   }

@@ -6,7 +6,7 @@
 //
 // States: idle -> active (a task is posted, runs, or waits for the log role to hand over a group) -> idle. A write that
 // finds no room (is_shortage) is repeated until there is some: active all the while, the appender refuses more, and
-// producers who wait for kRefuseAfterMs are told that the disk is full, though their records may still be written.
+// producers who wait for kRefuseAfterMs are told disk_failed, though their records may still be written.
 // Failed is for ever: groups that still come are answered with the error and never written. What must hold:
 // answers go out in the order write, publish, answer; the synced position is published only after every file with
 // unsynced bytes below it was synced, oldest first; a sync that failed is not repeated.
@@ -106,7 +106,6 @@ class Writer {
   bool sync_is_wanted_ = false;
   bool sync_is_due_ = false;  // by sync_now(): wanted from the next turn on, whose groups end with a pad for it
   bool has_failed_ = false;
-  Error failure_{Errc::disk_failed};  // what answers tell then
   std::optional<Millis> waits_since_;
   std::vector<std::shared_ptr<Partition>> moved_;  // high watermark moved, not yet announced; each once
   std::vector<std::shared_ptr<LogPartition>> moved_marks_;

@@ -44,6 +44,8 @@ const std::map<std::string, Values> kValues{
     {"--entries", {"5", {"", "-1", "few"}}},
     {"--data", {"d", {}}},
     {"--listen", {"h:1", {}}},
+    {"--cluster-id", {"MkU3OEVBNTcwNTJENDM2Qg", {}}},  // `metadata repair` looks at it itself
+    {"--node-id", {"2", {"", "x", "1.5"}}},
 };
 
 std::string path_of(const Words& words) {

@@ -86,7 +86,8 @@ void add_metadata(Commands& commands) {
   repairing->add_option("FOLDER", options->folder, "The data folder")->required();
   repairing->add_option("--cluster-id", options->wish.cluster_id,
                         "Which cluster it is, where no file tells it any more (the log of each start does)");
-  repairing->add_option("--node-id", options->wish.node_id, "Its node.id, where nothing tells it any more (default 1)");
+  repairing->add_option("--node-id", options->wish.node_id, "Its node.id, where nothing tells it any more (default 1)")
+      ->check(whole_number(0, std::numeric_limits<std::int32_t>::max()));
   repairing->add_flag("--json", options->json, "Print JSON instead of words");
   repairing->callback([&commands, options] { commands.chosen = [options] { return repair(*options); }; });
 }
