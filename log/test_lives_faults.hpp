@@ -19,8 +19,7 @@ inline bool is_verdict(const sim::MetFault& met) {
   }
   const bool passes = met.error == EMFILE || met.error == ENFILE || met.error == ENOMEM || met.error == EAGAIN ||
                       met.error == ENOSPC || met.error == EDQUOT;
-  return !passes || met.operation == DiskOperation::sync ||
-         (met.operation == DiskOperation::sync_directory && met.error == ENOSPC);
+  return !passes || met.operation == DiskOperation::sync || met.operation == DiskOperation::sync_directory;
 }
 
 // Follows what a disk meets. Owned by the test, beside the disk.

@@ -44,10 +44,12 @@ struct SimDisk::State {
       }
     }
     if (const auto number = faults.ask(operation, path, random); number != 0 && number != EINTR) {
-      return error_of_errno(number);
+      const bool is_sync = operation == DiskOperation::sync || operation == DiskOperation::sync_directory;
+      return is_sync ? error_of_failed_sync(number) : error_of_errno(number);
     }
-    const bool takes_one = operation == DiskOperation::open || operation == DiskOperation::create ||
-                           operation == DiskOperation::sync_directory || operation == DiskOperation::list;
+    // A folder that is synced has its descriptor already (base/posix_disk).
+    const bool takes_one =
+        operation == DiskOperation::open || operation == DiskOperation::create || operation == DiskOperation::list;
     if (takes_one && open_files >= open_files_max) {
       faults.note({operation, path, EMFILE});
       return error_of_errno(EMFILE);
