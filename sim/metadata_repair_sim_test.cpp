@@ -112,7 +112,6 @@ class MetadataRepairSim : public testing::TestWithParam<bool> {
     ASSERT_TRUE(found) << to_string(found.error());
     const auto report = metadata::repair_metadata(world.disk(), "data", identity, *found, 1, why);
     ASSERT_TRUE(report) << why;
-    ASSERT_FALSE(report->findings.empty());
     for (const auto& finding : report->findings) {
       EXPECT_EQ(finding.find("recovered-"), std::string::npos) << finding;
     }
