@@ -89,8 +89,11 @@ std::optional<std::string> refuse_connection_limits(const Config& config) {
   const auto overrides = split_list(config.value(kOverrides).value_or(""));
   for (const auto& pair : overrides) {
     if (!override_from(pair)) {
-      return std::string(kOverrides) +
-             " must be pairs ADDRESS:COUNT with commas between, and the address in numbers; " + pair + " is none.";
+      auto text = std::string(kOverrides);
+      text += " must be pairs ADDRESS:COUNT with commas between, and the address in numbers; ";
+      text += pair;
+      text += " is none.";
+      return text;
     }
   }
   if (config.max_connections_per_ip == 0 && overrides.empty()) {

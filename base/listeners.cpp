@@ -174,8 +174,11 @@ class ListenerReader {
     }
     for (const auto& listener : result_.bound) {
       if (!listener.advertised && result_.errors.empty()) {
-        result_.warnings.push_back(std::string(kAdvertised) + " does not name listener " + listener.name +
-                                   ": clients are told the address on which they came in there");
+        auto text = std::string(kAdvertised);
+        text += " does not name listener ";
+        text += listener.name;
+        text += ": clients are told the address on which they came in there";
+        result_.warnings.push_back(std::move(text));
       }
     }
   }
