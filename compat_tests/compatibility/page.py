@@ -66,6 +66,7 @@ OTHERS = {
     "differ": "random requests of one seed to Weir and to a running Kafka 4.4.0, and all cases in which the two once differed",
     "kill_loop": "producers, groups and topics made, through kill -9 after kill -9: all that was answered, audited after each",
     "server_properties": "people's server.properties, each listener's own address, limits on connections, batches of 100 MB",
+    "memory": "memory that runs out: one allocation after the other fails, in the start and under load",
     "hostile": "broken frames and batches, bombs, slow senders",
     "scale": "5,000 connections, 10,000 partitions, 200,000 names, 2,000 members, each with its limit",
     "real_input": "50 MB of package lists through kcat and a kill -9 to Java, byte for byte",
