@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -19,7 +20,13 @@ void say(std::string_view line) {
   static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
 }
 
+std::atomic_flag is_ending = ATOMIC_FLAG_INIT;
+
+// One line for the process: a second thread that finds no memory waits here until the first one has ended it.
 [[noreturn]] void end_in_words(std::string_view line) {
+  while (is_ending.test_and_set()) {
+    ::pause();
+  }
   say(line);
   ::_exit(kOutOfMemoryExit);
 }

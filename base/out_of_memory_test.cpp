@@ -1,10 +1,16 @@
 #include "base/out_of_memory.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <barrier>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 namespace weir {
 namespace {
@@ -49,6 +55,26 @@ TEST(OutOfMemoryDeathTest, WhatLeavesANoexceptFunctionIsTold) {
   EXPECT_EXIT(thrown(std::system_error{EAGAIN, std::generic_category()}), ExitedWithCode(kOutOfMemoryExit),
               "a thread cannot be started");
   EXPECT_EXIT(thrown(std::logic_error{"surprise"}), KilledBySignal(SIGABRT), "unhandled exception: surprise");
+}
+
+TEST(OutOfMemoryDeathTest, ThreadsThatRunOutTogetherEndTheProcessInOneLine) {
+  const auto run = [] {
+    end_when_out_of_memory();
+    constexpr int kThreads = 8;
+    std::barrier all_there{kThreads};
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        all_there.arrive_and_wait();
+        fail_an_allocation();
+      });
+    }
+  };
+  const auto is_one_line = testing::Truly(
+      [](const std::string& said) { return std::ranges::count(said, '\n') == 1 && said.starts_with("weir: out of"); });
+  for (int round = 0; round < 20; ++round) {
+    EXPECT_EXIT(run(), ExitedWithCode(kOutOfMemoryExit), is_one_line);
+  }
 }
 
 TEST(OutOfMemory, WithoutTheHandlersItIsAnException) {
