@@ -24,16 +24,21 @@ std::optional<PartitionKey> key_of(const IndexFile& index, const IndexRow& row) 
   }
 }
 
+enum class Soundness : std::uint8_t { sound, damaged, cannot_be_told_now };
+
 // The file as it is now, not as it was mapped.
-bool is_sound(Disk& disk, const Segment& segment) {
+Soundness look_at_index(Disk& disk, const Segment& segment) {
   const auto index = IndexFile::open(disk, segment.index_path(), segment.id(), segment.seed());
-  for (std::size_t number = 0; index && number < (*index)->row_count(); ++number) {
+  if (!index) {
+    return is_shortage(index.error()) ? Soundness::cannot_be_told_now : Soundness::damaged;
+  }
+  for (std::size_t number = 0; number < (*index)->row_count(); ++number) {
     const auto row = (*index)->row(number);
     if (!(*index)->section(row) || !(*index)->state(row)) {
-      return false;
+      return Soundness::damaged;
     }
   }
-  return index.has_value();
+  return Soundness::sound;
 }
 
 }  // namespace
@@ -64,9 +69,12 @@ bool Scrub::begin_segment() {
   const auto version = list_.current();
   for (const auto& member : version->members) {
     if (member.index && member.segment->id() > last_) {
+      auto file = DeviceFile::open(disk_, member.segment->path());
+      if (!file && is_shortage(file.error())) {
+        return false;  // of descriptors, say: that tells nothing about the file, and the next turn tries it again
+      }
       last_ = member.segment->id();
       member_ = member;
-      auto file = DeviceFile::open(disk_, member.segment->path());
       if (!file) {
         give_up(file.error());
         return false;
@@ -97,7 +105,9 @@ void Scrub::read_on(std::int64_t end) {
       }
     }
     if (!step) {
-      give_up(step.error());
+      if (!is_shortage(step.error())) {
+        give_up(step.error());
+      }
       return;
     }
   }
@@ -105,7 +115,11 @@ void Scrub::read_on(std::int64_t end) {
 
 // True: its index file has to be made again.
 bool Scrub::end_segment() {
-  const bool is_good = is_sound(disk_, *member_.segment);
+  const auto soundness = look_at_index(disk_, *member_.segment);
+  if (soundness == Soundness::cannot_be_told_now) {
+    return false;
+  }
+  const bool is_good = soundness == Soundness::sound;
   if (!is_good) {
     WEIR_LOG(error, "commitlog: {} is damaged: it is made again from its segment", member_.segment->index_path());
     member_.index->set_damaged();

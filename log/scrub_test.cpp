@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
+#include "base/errno_error.hpp"
 #include "base/logging.hpp"
 #include "log/test_log_read.hpp"
 
@@ -131,6 +134,25 @@ TEST_P(ScrubTest, ASegmentThatCannotBeReadIsToldAndTheOthersAreChecked) {
       1);
   EXPECT_EQ(count_of(lines, "damage in data/commitlog/" + segment_file_name(SegmentId{2})), 1);
   test.disk.set_fault_hook({});
+}
+
+TEST_P(ScrubTest, WithoutDescriptorsItSaysNothingOfAFileAndLooksAtAllOfThemLater) {
+  ASSERT_TRUE(test.disk.damage(path(segment_file_name(SegmentId{1})), place_of(11), std::byte{4}));
+  const LogCapture lines;
+  // At the first segment, and at an index file when its segment has been read.
+  for (const auto* of : {".log", ".index"}) {
+    test.disk.set_fault_hook([of](auto what, const auto& name) -> std::optional<Error> {
+      const bool is_hit = what == sim::DiskOperation::open && name.ends_with(of);
+      return is_hit ? std::optional{error_of_errno(EMFILE)} : std::nullopt;
+    });
+    run_a_pass();
+    EXPECT_EQ(count_of(lines, "cannot be read"), 0);
+    EXPECT_EQ(count_of(lines, ".index is damaged"), 0);
+  }
+  test.disk.set_fault_hook({});
+  run_a_pass();
+  EXPECT_EQ(count_of(lines, "offsets 5 to 5 of topic"), 1);
+  EXPECT_EQ(count_of(lines, ".index is damaged"), 0);
 }
 
 TEST_P(ScrubTest, ASegmentThatRetentionRemovesIsLetGo) {
