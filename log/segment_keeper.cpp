@@ -181,8 +181,49 @@ Result<void> SegmentKeeper::zero_job() {
 }
 
 void SegmentKeeper::seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_synced) {
-  add_job({"sealing a full segment",
-           [this, snapshot = std::move(snapshot), is_synced]() mutable { return seal_job(*snapshot, is_synced); }});
+  bool is_waiting = false;
+  if (!is_synced) {
+    const std::scoped_lock lock(jobs_mutex_);
+    unsynced_.push_back(snapshot->segment);
+    is_waiting = is_waiting_;
+  }
+  add_job({"sealing a full segment", [this, snapshot = std::move(snapshot)] { return seal_job(*snapshot); }});
+  if (is_waiting) {
+    hooks_.run_on_pool([this] { sync_while_a_job_waits(); });
+  }
+}
+
+// Each once, whatever comes of it; oldest first.
+Result<void> SegmentKeeper::sync_full_segments() {
+  const std::scoped_lock one_at_a_time(sync_mutex_);
+  while (true) {
+    std::shared_ptr<Segment> segment;
+    {
+      const std::scoped_lock lock(jobs_mutex_);
+      if (unsynced_.empty()) {
+        return {};
+      }
+      segment = std::move(unsynced_.front());
+      unsynced_.pop_front();
+    }
+    auto synced = meter_.sync(segment->writing_file());
+    hooks_.segment_synced(synced);
+    WEIR_TRY_VOID(std::move(synced));
+  }
+}
+
+void SegmentKeeper::sync_while_a_job_waits() {
+  std::deque<Job> dropped;  // ends outside the lock
+  if (const auto synced = sync_full_segments(); !synced) {
+    const std::scoped_lock lock(jobs_mutex_);
+    dropped = take_all_jobs();
+  }
+}
+
+std::deque<SegmentKeeper::Job> SegmentKeeper::take_all_jobs() {
+  has_failed_ = true;
+  unsynced_.clear();
+  return std::exchange(jobs_, {});
 }
 
 void SegmentKeeper::write_delta(std::unique_ptr<SegmentSnapshot> snapshot) {
@@ -270,14 +311,9 @@ Result<std::shared_ptr<const IndexFile>> SegmentKeeper::write_index(const Segmen
   return IndexFile::open(disk_, segment.index_path(), segment.id(), segment.seed());
 }
 
-Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot, bool& is_synced) {
+Result<void> SegmentKeeper::seal_job(const SegmentSnapshot& snapshot) {
   const auto& segment = snapshot.segment;
-  if (!is_synced) {
-    auto synced = meter_.sync(segment->writing_file());
-    hooks_.segment_synced(synced);
-    WEIR_TRY_VOID(std::move(synced));
-    is_synced = true;
-  }
+  WEIR_TRY_VOID(sync_full_segments());
   deltas_.reset();
   WEIR_TRY(auto index, write_index(snapshot));
   {
@@ -379,8 +415,13 @@ void SegmentKeeper::run_job() {
   Job job;
   {
     const std::scoped_lock lock(jobs_mutex_);
-    job = std::move(jobs_.front());
-    jobs_.pop_front();
+    is_waiting_ = false;
+    if (jobs_.empty()) {  // a sync failed while one waited
+      job = {"", [] { return Result<void>{}; }};
+    } else {
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
   }
   doing_.store(job.name, std::memory_order_relaxed);
   const auto result = job.run();
@@ -395,8 +436,7 @@ void SegmentKeeper::run_job() {
   {
     const std::scoped_lock lock(jobs_mutex_);
     if (!result) {
-      has_failed_ = true;
-      dropped.swap(jobs_);
+      dropped = take_all_jobs();
     }
     goes_on = is_running_ = !jobs_.empty();
     if (!goes_on) {
@@ -414,17 +454,21 @@ void SegmentKeeper::run_job() {
   }
 }
 
-// True: the job is first again, and will be run, unless one that makes room comes before it.
+// True: the job is first again, and will be run, unless one that makes room comes before it. Answers do not wait for
+// it: what is full meanwhile is synced.
 bool SegmentKeeper::wait_out(const Error& why, Job& job) {
   const auto* name = job.name;
   {
     const std::scoped_lock lock(jobs_mutex_);
     jobs_.push_front(std::move(job));
+    is_waiting_ = true;
   }
   if (hooks_.wait_out(why, name, [this] { run_job(); })) {
+    sync_while_a_job_waits();
     return true;
   }
   const std::scoped_lock lock(jobs_mutex_);
+  is_waiting_ = false;
   job = std::move(jobs_.front());
   jobs_.pop_front();
   return false;

@@ -7,8 +7,9 @@
 //
 // Failure: every job syncs something, and after a failed sync nothing is known. So a failed job makes the log
 // read-only (KeeperHooks::keeper_failed) and no further job is run. Except for a shortage (is_shortage: room,
-// descriptors, memory): then the job is run again in a while, and those that make room (remove) go first. While the log
-// stops nothing waits: the job and all behind it are dropped, and the next start does their work.
+// descriptors, memory): then the job is run again in a while, and those that make room (remove) go first. The sync of a
+// full segment never stands behind a job that waits, for producers wait for it. While the log stops nothing waits: the
+// job and all behind it are dropped, and the next start does their work.
 #pragma once
 
 #include <atomic>
@@ -94,7 +95,10 @@ class SegmentKeeper {
   bool wait_out(const Error& why, Job& job);
   void add_job(Job job, bool goes_first = false);
   void run_job();
-  Result<void> seal_job(const SegmentSnapshot& snapshot, bool& is_synced);
+  Result<void> sync_full_segments();
+  void sync_while_a_job_waits();
+  std::deque<Job> take_all_jobs();  // with jobs_mutex_; no further one is run
+  Result<void> seal_job(const SegmentSnapshot& snapshot);
   Result<void> delta_job(const SegmentSnapshot& snapshot);
   Result<void> remove_job(const std::vector<SegmentId>& segments);
   Result<void> zero_job();
@@ -121,9 +125,12 @@ class SegmentKeeper {
 
   std::atomic<const char*> doing_{""};
   std::atomic<bool> is_zeroing_{false};  // a job that zeroes waits or runs
+  std::mutex sync_mutex_;                // held while a full segment is synced
   std::mutex jobs_mutex_;                // guards what follows
   std::deque<Job> jobs_;
+  std::deque<std::shared_ptr<Segment>> unsynced_;  // full ones, oldest first; each has its sealing among the jobs
   bool is_running_ = false;
+  bool is_waiting_ = false;  // the first job waits for a shortage to pass
   bool has_failed_ = false;
   std::vector<Task> when_idle_;
 };

@@ -239,6 +239,75 @@ TEST_P(Shortage, WithoutDescriptorsProducersAreRefusedAndGoOnWhenThereAreSome) {
   }
 }
 
+// The index file of a full segment cannot be made: the segments behind it are synced all the same.
+TEST_P(Shortage, NoAnswerWaitsForAnIndexFileThatCannotBeMade) {
+  test.options.space_check_ms = 100;
+  for (const int number : {EMFILE, ENOSPC}) {
+    SCOPED_TRACE(number);
+    ASSERT_TRUE(test.start(true));
+    if (!test.find(1, 0)) {
+      test.create(1, 0);
+      test.create(2, 0, {.flush = FlushMode::async});
+    }
+    const auto hook = [number](auto what, const auto& path) -> std::optional<Error> {
+      const bool is_hit = what == sim::DiskOperation::create && path.ends_with(".index.tmp");
+      return is_hit ? std::optional{error_of_errno(number)} : std::nullopt;
+    };
+    test.disk.set_fault_hook(hook);
+    std::vector<Reply> replies;
+    for (int i = 0; i < 60; ++i) {  // 6 MB of a topic that waits for no sync: each full segment is the keeper's to sync
+      replies.push_back(test.append(test.find(2, 0), {.values = {value(i, 100'000)}}, Acks::leader));
+      replies.push_back(test.append(test.find(1, 0), {.values = {value(i, 10)}}));
+      test.queue.run_for(50);
+      ASSERT_TRUE(replies.back()->has_value()) << i;
+    }
+    EXPECT_FALSE((*replies.front())->error);
+    EXPECT_FALSE(test.log->statistics().read_only);
+    test.disk.set_fault_hook({});
+    test.queue.run_for(1'500);
+    EXPECT_FALSE(test.append_now(test.find(1, 0), {.values = {"again"}}).error);
+    ASSERT_TRUE(test.stop());
+  }
+}
+
+TEST_P(Shortage, AFailedSyncOfASegmentWhileAnotherWaitsIsAVerdictAndIsNotRepeated) {
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  test.create(2, 0, {.flush = FlushMode::async});
+  test.queue.run_for(50);
+  int failed_syncs = 0;
+  bool syncs_fail = false;
+  test.disk.set_fault_hook([&](auto what, const auto& path) -> std::optional<Error> {
+    if (what == sim::DiskOperation::create && path.ends_with(".index.tmp")) {
+      return error_of_errno(EMFILE);
+    }
+    if (syncs_fail && what == sim::DiskOperation::sync && path.ends_with(".log")) {
+      ++failed_syncs;
+      return error_of_failed_sync(EIO);
+    }
+    return std::nullopt;
+  });
+  for (int i = 0; i < 12; ++i) {  // one full segment, whose sealing waits
+    test.append_now(test.find(2, 0), {.values = {value(i, 100'000)}}, Acks::leader);
+  }
+  syncs_fail = true;
+  for (int i = 0; i < 10; ++i) {  // and the next one
+    test.append_now(test.find(2, 0), {.values = {value(i, 100'000)}}, Acks::leader);
+  }
+  std::vector<Reply> replies;
+  for (int i = 0; i < 3; ++i) {
+    replies.push_back(test.append(test.find(1, 0), {.values = {value(i, 10)}}));
+  }
+  test.queue.run_for(1'500);
+  for (const auto& reply : replies) {
+    ASSERT_TRUE(reply->has_value());
+    EXPECT_TRUE((*reply)->error);
+  }
+  EXPECT_EQ(failed_syncs, 1);
+  EXPECT_TRUE(test.log->statistics().read_only);
+  stop_within(5'000);
+}
+
 TEST_P(Shortage, AStopWithoutDescriptorsEndsAndTheNextStartTakesWrites) {
   ASSERT_TRUE(test.start());
   test.create(1, 0);
