@@ -2,7 +2,8 @@
 // the broker marks it; direct or buffered; topics made, changed and deleted, also while it stops; disks that fail with
 // any errno at any operation, are full, or have no descriptors left, for a while or to the end; clocks that jump; stops
 // with all of that standing; deaths and power cuts, also inside a stop or a start. Judged by log/test_lives.hpp, and:
-// - Every stop and every append is answered within a minute, whatever the disk does.
+// - Every stop and every append of a producer is answered within a minute, whatever the disk does. A coordinator's may
+//   wait for as long as the disk has no room; then the coordinator answers in the log's stead (offsets_test).
 // - Read-only is a log only after something that is a verdict about the disk; else writes come back when all is well.
 // - A sync that failed is not asked for again by the same process.
 // WEIR_SEED=N repeats a seed and tells its steps, WEIR_SEEDS=N runs more.
@@ -440,9 +441,14 @@ class Lives {
   }
 
   // How it ends.
-  [[nodiscard]] bool all_answered() const {
-    return std::ranges::all_of(sent_,
-                               [](const Sent& sent) { return sent.acks == Acks::none || sent.reply->has_value(); });
+  enum class Who : std::uint8_t { all, those_whom_a_full_disk_does_not_hold };
+  [[nodiscard]] const Sent* unanswered(Who who) const {
+    const bool coordinators_may_wait = who != Who::all && test_.log->statistics().short_of_space;
+    const auto found = std::ranges::find_if(sent_, [&](const Sent& sent) {
+      const bool may_wait = sent.acks == Acks::none || (sent.acks == Acks::internal && coordinators_may_wait);
+      return !may_wait && !sent.reply->has_value();
+    });
+    return found == sent_.end() ? nullptr : &*found;
   }
   void be_patient() {
     if (random_.chance(2)) {
@@ -450,8 +456,10 @@ class Lives {
     }
     tell(faults_stand_ ? "wait for answers while faults stand" : "wait for answers");
     const auto until = test_.queue.clock().monotonic_ms() + kPatienceMs;
-    if (!test_.queue.run_until([&] { return test_.disk.crashed() || all_answered(); }, until)) {
-      broken("an append is not answered within a minute");
+    const auto late = [this] { return unanswered(Who::those_whom_a_full_disk_does_not_hold); };
+    if (!test_.queue.run_until([&] { return test_.disk.crashed() || late() == nullptr; }, until)) {
+      broken("an append is not answered within a minute: topic " + std::to_string(topics_[late()->topic].number) +
+             ", acks " + std::to_string(static_cast<int>(late()->acks)));
     }
     hear_answers();
     if (goes_on()) {
@@ -465,7 +473,10 @@ class Lives {
   void write_after_healing() {
     test_.queue.run_for(5'000);
     hear_answers();
-    if (!goes_on() || test_.log->statistics().read_only) {
+    if (!goes_on()) {
+      return;
+    }
+    if (test_.log->statistics().read_only) {
       judge_read_only();
       return;
     }
@@ -574,7 +585,7 @@ class Lives {
     test_.queue.run_until_idle();
     hear_answers();
     look_at_faults();
-    if (!all_answered()) {
+    if (unanswered(Who::all) != nullptr) {
       broken("the log has stopped and an append is not answered");
       return;
     }
