@@ -16,6 +16,7 @@ group::GroupConfig group_config(const Config& config) {
   made.offset_metadata_units_max = config.offset_metadata_max_bytes;
   made.offsets_retention_ms = Millis{config.offsets_retention_minutes} * 60'000;
   made.offsets_retention_check_ms = config.offsets_retention_check_interval_ms;
+  made.write_timeout_ms = config.offsets_commit_timeout_ms;
   return made;
 }
 

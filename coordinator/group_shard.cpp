@@ -130,7 +130,7 @@ void GroupShard::loaded(Now now, Effects& out) {
     auto& slot = *slots_.at(id);
     GroupEffects effects;
     slot.group->start_sessions(now, effects);
-    apply(slot, std::move(effects), {}, out);
+    apply(slot, std::move(effects), {}, now, out);
     settle(id);
   }
   next_expiry_ms_ = now.monotonic_ms + config_.offsets_retention_check_ms;
@@ -163,9 +163,9 @@ void GroupShard::join(JoinRequest request, Ticket ticket, Now now, Effects& out)
     Write write{.kind = Write::Kind::group_created, .group_id = group_id};
     write.records.push_back(group_record(group_id, slot.group->value_when_created()));
     write.answers = std::exchange(effects.answers, {});
-    queue(std::move(write));
+    queue(std::move(write), now);
   }
-  apply(slot, std::move(effects), {}, out);
+  apply(slot, std::move(effects), {}, now, out);
   settle(group_id);
 }
 
@@ -179,7 +179,7 @@ void GroupShard::sync(SyncRequest request, Ticket ticket, Now now, Effects& out)
   }
   GroupEffects effects;
   slot->group->sync(std::move(request), ticket, now, effects);
-  apply(*slot, std::move(effects), {}, out);
+  apply(*slot, std::move(effects), {}, now, out);
   settle(group_id);
 }
 
@@ -209,7 +209,7 @@ void GroupShard::leave(const LeaveRequest& request, Ticket ticket, Now now, Effe
   }
   GroupEffects effects;
   auto answer = slot->group->leave(request.members, now, effects);
-  apply(*slot, std::move(effects), Answer{ticket, std::move(answer)}, out);
+  apply(*slot, std::move(effects), Answer{ticket, std::move(answer)}, now, out);
   settle(request.group_id);
 }
 
@@ -243,7 +243,7 @@ void GroupShard::commit(CommitRequest request, Ticket ticket, Now now, Effects& 
     changes.push_back({{request.group_id, std::move(part.topic), part.partition}, std::move(value)});
   }
   if (!changes.empty()) {
-    write_offsets(slot, std::move(changes), {Answer{ticket, std::move(answer)}}, false);
+    write_offsets(slot, std::move(changes), {Answer{ticket, std::move(answer)}}, false, now);
   } else {
     if (is_new) {
       slot.stays_empty = true;
@@ -254,7 +254,7 @@ void GroupShard::commit(CommitRequest request, Ticket ticket, Now now, Effects& 
   settle(request.group_id);
 }
 
-void GroupShard::delete_offsets(const DeleteOffsetsRequest& request, Ticket ticket, Now, Effects& out) {
+void GroupShard::delete_offsets(const DeleteOffsetsRequest& request, Ticket ticket, Now now, Effects& out) {
   DeleteOffsetsAnswer answer;
   auto* slot = find(request.group_id);
   if (slot == nullptr || slot->group->state() == GroupState::dead) {
@@ -281,10 +281,10 @@ void GroupShard::delete_offsets(const DeleteOffsetsRequest& request, Ticket tick
     out.answers.push_back({ticket, std::move(answer)});
     return;
   }
-  write_offsets(*slot, std::move(changes), {Answer{ticket, std::move(answer)}}, false);
+  write_offsets(*slot, std::move(changes), {Answer{ticket, std::move(answer)}}, false, now);
 }
 
-void GroupShard::delete_group(const std::string& group_id, Ticket ticket, Now, Effects& out) {
+void GroupShard::delete_group(const std::string& group_id, Ticket ticket, Now now, Effects& out) {
   auto* slot = find(group_id);
   auto error = ErrorCode::none;
   if (slot == nullptr || slot->group->state() == GroupState::dead) {
@@ -300,11 +300,12 @@ void GroupShard::delete_group(const std::string& group_id, Ticket ticket, Now, E
   slot->offsets.for_each_newest([&](const std::string& topic, std::int32_t partition, const auto&, bool) {
     changes.push_back({{group_id, topic, partition}, {}});
   });
-  write_offsets(*slot, std::move(changes), {Answer{ticket, DeleteGroupAnswer{}}}, true);
+  write_offsets(*slot, std::move(changes), {Answer{ticket, DeleteGroupAnswer{}}}, true, now);
   settle(group_id);
 }
 
-void GroupShard::drop_topics(const std::function<bool(const std::string&, const Uuid&)>& is_gone, Now, Effects& out) {
+void GroupShard::drop_topics(const std::function<bool(const std::string&, const Uuid&)>& is_gone, Now now,
+                             Effects& out) {
   for (const auto& [id, slot] : slots_) {
     if (slot->group->state() == GroupState::dead) {
       continue;
@@ -318,7 +319,7 @@ void GroupShard::drop_topics(const std::function<bool(const std::string&, const 
         });
     if (!changes.empty()) {
       out.notes.push_back("group " + id + " loses " + count_of(std::ssize(changes), "offset") + " of deleted topics");
-      write_offsets(*slot, std::move(changes), {}, false);
+      write_offsets(*slot, std::move(changes), {}, false, now);
     }
   }
 }
@@ -329,9 +330,10 @@ void GroupShard::tick(Now now, Effects& out) {
     auto& slot = *slots_.at(group_id);
     GroupEffects effects;
     slot.group->tick(now, effects);
-    apply(slot, std::move(effects), {}, out);
+    apply(slot, std::move(effects), {}, now, out);
     settle(group_id);
   }
+  time_out(now, out);
   if (now.monotonic_ms >= next_expiry_ms_) {
     expire_offsets(now, out);
     next_expiry_ms_ = now.monotonic_ms + config_.offsets_retention_check_ms;
@@ -339,12 +341,14 @@ void GroupShard::tick(Now now, Effects& out) {
 }
 
 Millis GroupShard::next_deadline() const {
-  return deadlines_.empty() ? next_expiry_ms_ : std::min(next_expiry_ms_, deadlines_.begin()->first);
+  const auto of_groups = deadlines_.empty() ? kNever : deadlines_.begin()->first;
+  const auto of_answers = waiting_.empty() ? kNever : waiting_.front().until;
+  return std::min({next_expiry_ms_, of_groups, of_answers});
 }
 
 // --- writes ---
 
-void GroupShard::apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Effects& out) {
+void GroupShard::apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Now now, Effects& out) {
   std::ranges::move(effects.answers, std::back_inserter(out.answers));
   std::ranges::move(effects.notes, std::back_inserter(out.notes));
   for (auto& asked : effects.writes) {
@@ -354,15 +358,15 @@ void GroupShard::apply(Slot& slot, GroupEffects effects, std::optional<Answer> l
       write.answers.push_back(std::move(*last));
       last.reset();
     }
-    queue(std::move(write));
+    queue(std::move(write), now);
   }
   if (last) {
     out.answers.push_back(std::move(*last));
   }
 }
 
-void GroupShard::write_offsets(Slot& slot, std::vector<Change> changes, std::vector<Answer> answers,
-                               bool delete_group) {
+void GroupShard::write_offsets(Slot& slot, std::vector<Change> changes, std::vector<Answer> answers, bool delete_group,
+                               Now now) {
   Write write;
   write.group_id = slot.group->id();
   write.answers = std::move(answers);
@@ -376,11 +380,14 @@ void GroupShard::write_offsets(Slot& slot, std::vector<Change> changes, std::vec
     write.records.push_back(group_tombstone(write.group_id));
     slot.group->die();
   }
-  queue(std::move(write));
+  queue(std::move(write), now);
 }
 
-void GroupShard::queue(Write write) {
+void GroupShard::queue(Write write, Now now) {
   write.id = next_write_++;
+  if (!write.answers.empty()) {
+    waiting_.push_back({now.monotonic_ms + config_.write_timeout_ms, write.id});
+  }
   ++slots_.at(write.group_id)->writes;
   queued_.push_back(std::move(write));
 }
@@ -437,7 +444,26 @@ void GroupShard::appended(Result<Offset> outcome, Now now, Effects& out) {
   }
 }
 
+// Writes are numbered in their order, and leave each queue at its front.
+GroupShard::Write& GroupShard::write_of(WriteId id) {
+  auto& holder = !under_way_.empty() && id <= under_way_.back().id ? under_way_ : queued_;
+  return holder.at(static_cast<std::size_t>(id - holder.front().id));
+}
+
+// The write goes on: it may still become durable, as with every answer that says "timed out".
+void GroupShard::time_out(Now now, Effects& out) {
+  for (; !waiting_.empty() && waiting_.front().until <= now.monotonic_ms; waiting_.pop_front()) {
+    for (auto answers = std::exchange(write_of(waiting_.front().write).answers, {}); auto& answer : answers) {
+      refuse(answer, append_error(Errc::timed_out));
+      out.answers.push_back(std::move(answer));
+    }
+  }
+}
+
 void GroupShard::finish(Write& write, ErrorCode error, Now now, Effects& out) {
+  if (!waiting_.empty() && waiting_.front().write == write.id) {
+    waiting_.pop_front();
+  }
   auto& slot = *slots_.at(write.group_id);
   --slot.writes;
   for (const auto& key : write.keys) {
@@ -474,7 +500,7 @@ void GroupShard::finish(Write& write, ErrorCode error, Now now, Effects& out) {
     }
     out.answers.push_back(std::move(answer));
   }
-  apply(slot, std::move(effects), {}, out);
+  apply(slot, std::move(effects), {}, now, out);
   settle(write.group_id);
 }
 

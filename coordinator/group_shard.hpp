@@ -7,7 +7,9 @@
 // appended(). One append is under way at a time, so a group of events shares one sync. tick() at next_deadline().
 //
 // What OffsetFetch shows is durable, always. A refused append rolls the offsets back to what is durable, answers its
-// events with a retriable error, and the groups go on from there.
+// events with a retriable error, and the groups go on from there. An append of which nothing is heard (a full disk) is
+// waited for, but who asked hears coordinator_not_available after offsets.commit.timeout.ms, as from Kafka; what was
+// asked may still come true. Members in JoinGroup and SyncGroup wait on: their own time-outs end that.
 #pragma once
 
 #include <deque>
@@ -80,9 +82,11 @@ class GroupShard {
   [[nodiscard]] Slot* find_seen(const std::string& group_id) const;  // what describe and list tell
   Slot& find_or_make(const std::string& group_id, Now now);
   // Puts what a group asked for into the queue and its answers where they belong; `last` waits for the writes, if any.
-  void apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Effects& out);
-  void write_offsets(Slot& slot, std::vector<Change> changes, std::vector<Answer> answers, bool delete_group);
-  void queue(Write write);
+  void apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Now now, Effects& out);
+  void write_offsets(Slot& slot, std::vector<Change> changes, std::vector<Answer> answers, bool delete_group, Now now);
+  void queue(Write write, Now now);
+  Write& write_of(WriteId id);
+  void time_out(Now now, Effects& out);
   void finish(Write& write, ErrorCode error, Now now, Effects& out);
   // Forgets a group of which nothing is left, else files its next deadline.
   void settle(const std::string& group_id);
@@ -106,6 +110,11 @@ class GroupShard {
 
   std::deque<Write> queued_;
   std::deque<Write> under_way_;
+  struct Waiting {
+    Millis until;  // monotonic
+    WriteId write;
+  };
+  std::deque<Waiting> waiting_;  // writes with answers, oldest first
   WriteId next_write_ = 1;
 
   std::deque<LogRecord> reappend_;        // live state still to be written again; nothing else is appended before it

@@ -56,7 +56,7 @@ void GroupShard::expire_offsets(Now now, Effects& out) {
     }
     out.notes.push_back("group " + id + ": " + count_of(std::ssize(changes), "offset") + " expired" +
                         (delete_group ? ", nothing is left of it" : ""));
-    write_offsets(*slot, std::move(changes), {}, delete_group);
+    write_offsets(*slot, std::move(changes), {}, delete_group, now);
   }
 }
 

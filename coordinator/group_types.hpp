@@ -39,6 +39,7 @@ struct GroupConfig {
   std::int32_t offset_metadata_units_max = 4096;    // offset.metadata.max.bytes, which counts UTF-16 units all the same
   Millis offsets_retention_ms = 10'080LL * 60'000;  // offsets.retention.minutes
   Millis offsets_retention_check_ms = 600'000;      // offsets.retention.check.interval.ms
+  Millis write_timeout_ms = 5'000;                  // offsets.commit.timeout.ms
   std::int64_t reappend_dirty_bytes = 16LL << 20;   // docs/ARCHITECTURE.md, "Groups": when to write live state anew
   std::size_t append_bytes_max = std::size_t{256} << 10;  // one append carries no more, unless one event needs it
 };

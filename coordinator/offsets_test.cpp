@@ -112,6 +112,32 @@ TEST(OffsetCommit, WhileOneAppendIsUnderWayTheNextOnesShareOne) {
   EXPECT_EQ(test.appends, 2);
 }
 
+TEST(OffsetCommit, OfWhichTheLogSaysNothingIsAnsweredInTimeAndMayStillComeTrue) {
+  ShardUnderTest test;
+  const auto first_error = [&](Ticket ticket) { return test.get<CommitAnswer>(ticket).partitions[0]; };
+  test.hold = true;
+  const auto under_way = test.commit_async(commit_request("s", "", -1, 1));
+  test.advance(1);
+  const auto queued = test.commit_async(commit_request("s", "", -1, 2));
+  test.advance(test.config.write_timeout_ms - 2);
+  EXPECT_FALSE(test.answered(under_way));
+  test.advance(1);
+  EXPECT_EQ(first_error(under_way), ErrorCode::coordinator_not_available);
+  EXPECT_FALSE(test.answered(queued));
+  test.advance(1);
+  EXPECT_EQ(first_error(queued), ErrorCode::coordinator_not_available);
+  EXPECT_EQ(committed(test, "s"), -1) << "what is not durable is not shown";
+  test.release();
+  EXPECT_EQ(committed(test, "s"), 1);
+  test.release();
+  EXPECT_EQ(committed(test, "s"), 2);
+  const auto in_time = test.commit_async(commit_request("s", "", -1, 3));
+  test.advance(test.config.write_timeout_ms - 1);
+  test.release();
+  EXPECT_EQ(first_error(in_time), ErrorCode::none);
+  test.advance(test.config.write_timeout_ms);  // and no second answer
+}
+
 TEST(OffsetCommit, KeepsTheSessionOfItsMember) {
   ShardUnderTest test;
   auto request = join_request("g");
