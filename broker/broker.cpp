@@ -1,5 +1,6 @@
 #include "broker/broker.hpp"
 
+#include "base/count_of.hpp"
 #include "base/logging.hpp"
 #include "broker/gathered_appends.hpp"
 #include "broker/group_lag.hpp"
@@ -166,7 +167,8 @@ Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitio
   for (const auto* partition : partitions) {
     keys.push_back(partition->key);
   }
-  WEIR_LOG(warn, "the machine restarted without a clean stop: {} partitions get a new leader epoch", keys.size());
+  WEIR_LOG(warn, "the machine restarted without a clean stop: {} a new leader epoch",
+           count_of(std::ssize(keys), "partition gets", "partitions get"));
   WEIR_TRY_VOID(controller_->bump_leader_epochs(keys));
   const auto image = controller_->image();
   for (auto* partition : partitions) {

@@ -1,5 +1,6 @@
 #include "broker/group_partition.hpp"
 
+#include "base/count_of.hpp"
 #include "base/logging.hpp"
 #include "coordinator/replay.hpp"
 #include "protocol/record.hpp"
@@ -36,8 +37,8 @@ Result<std::unique_ptr<group::GroupShard>> read_shard(const log::CommitLog& log,
     records += count.records;
   }
   if (records > 0) {
-    WEIR_LOG(info, "__consumer_offsets-{}: {} groups from {} records", partition.key().index, shard->group_count(),
-             records);
+    WEIR_LOG(info, "__consumer_offsets-{}: {} from {}", partition.key().index,
+             count_of(static_cast<std::int64_t>(shard->group_count()), "group"), count_of(records, "record"));
   }
   return shard;
 }

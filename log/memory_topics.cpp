@@ -1,5 +1,6 @@
 #include "log/memory_topics.hpp"
 
+#include "base/count_of.hpp"
 #include "base/logging.hpp"
 #include "log/chain_builder.hpp"
 #include "protocol/record.hpp"
@@ -282,11 +283,11 @@ void MemoryTopics::tell_dropped(const Round& round) {
     count = std::exchange(untold_, 0);
   }
   const auto& key = round.dropped_of->key();
-  WEIR_LOG(
-      warn,
-      "memory topics have reached mq.memory.bytes ({}): {} batches were dropped since this was told last, the last "
-      "one of topic {}, partition {}",
-      bytes_max_, count, topic_name_ ? topic_name_(key.topic_id) : to_string(key.topic_id), key.index);
+  WEIR_LOG(warn,
+           "memory topics have reached mq.memory.bytes ({}): {} dropped since this was told last, the last one of "
+           "topic {}, partition {}",
+           bytes_max_, count_of(static_cast<std::int64_t>(count), "batch was", "batches were"),
+           topic_name_ ? topic_name_(key.topic_id) : to_string(key.topic_id), key.index);
 }
 
 Result<ReadOutcome> MemoryTopics::read(const LogPartition& partition, Offset from, const ReadLimits& limits) const {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "base/count_of.hpp"
 #include "base/logging.hpp"
 #include "log/index_rebuild.hpp"
 #include "log/manifest_rebuild.hpp"
@@ -51,7 +52,8 @@ Result<void> SegmentKeeper::rebuild_manifest(const std::string& path, const std:
                                              const ManifestState& known) {
   WEIR_TRY(auto state, state_from_files(disk_, *files_, known));
   if (!state.segments.empty()) {
-    WEIR_LOG(error, "{} {}: made again from the files of {} segments", path, why, state.segments.size());
+    WEIR_LOG(error, "{} {}: made again from the files of {}", path, why,
+             count_of(std::ssize(state.segments), "segment"));
   }
   for (const auto& [id, facts] : known.segments) {
     if (!state.segments.contains(id)) {

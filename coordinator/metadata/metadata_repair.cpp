@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/count_of.hpp"
 #include "coordinator/metadata/image_builder.hpp"
 #include "coordinator/metadata/internal_topics.hpp"
 #include "coordinator/metadata/lost_names.hpp"
@@ -24,10 +25,6 @@ constexpr std::int64_t kProducerIdMax = 1LL << 53;  // a client may have sent an
 
 std::string recovered_name(const Uuid& id) {
   return "recovered-" + to_string(id);
-}
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 class Repair {
@@ -172,9 +169,10 @@ class Repair {
     const auto count = add_partitions(id, 0, partitions, identity, records);
     const bool has_new_name = name == recovered_name(id);
     out_.findings.push_back(
-        has_new_name ? "a topic of " + counted(count, "partition") + " lost its name: it is " + name +
-                           " now, with default configs"
-                     : "topic " + name + " of " + counted(count, "partition") + " lost its records: it is back, with " +
+        has_new_name ? "a topic of " + count_of(static_cast<std::int64_t>(count), "partition") +
+                           " lost its name: it is " + name + " now, with default configs"
+                     : "topic " + name + " of " + count_of(static_cast<std::int64_t>(count), "partition") +
+                           " lost its records: it is back, with " +
                            (is_internal ? "the configs that its coordinator makes it with" : "default configs"));
   }
 
@@ -193,12 +191,13 @@ class Repair {
       }
     }
     if (raised > 0) {
-      out_.findings.push_back("topic " + topic.name + ": " + counted(raised, "partition") +
+      out_.findings.push_back("topic " + topic.name + ": " + count_of(static_cast<std::int64_t>(raised), "partition") +
                               " got the leader epoch that the log has seen");
     }
     if (const auto added = add_partitions(topic.id, topic.partitions.size(), partitions, identity, records);
         added > 0) {
-      out_.findings.push_back("topic " + topic.name + ": " + counted(added, "partition") + " came back from the log");
+      out_.findings.push_back("topic " + topic.name + ": " + count_of(static_cast<std::int64_t>(added), "partition") +
+                              " came back from the log");
     }
   }
 

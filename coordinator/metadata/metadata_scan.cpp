@@ -1,6 +1,7 @@
 // scan_log, read_snapshot and make_snapshot: the bytes of the metadata files, without files.
 #include <algorithm>
 
+#include "base/count_of.hpp"
 #include "coordinator/metadata/image_builder.hpp"
 #include "coordinator/metadata/metadata_log.hpp"
 #include "protocol/gen/snapshot_footer_record.hpp"
@@ -121,8 +122,9 @@ SalvagedLog salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& b
     const auto jump = batch->base_offset() - next.value;
     if (skipped > 0) {
       const auto lost = jump > 0 && std::cmp_less_equal(jump, skipped) ? jump : 0;
-      out.findings.push_back(std::to_string(skipped) + " bytes before byte " + std::to_string(at) + " cannot be read" +
-                             (lost > 0 ? ": " + std::to_string(lost) + " records are lost" : ""));
+      out.findings.push_back(count_of(static_cast<std::int64_t>(skipped), "byte") + " before byte " +
+                             std::to_string(at) + " cannot be read" +
+                             (lost > 0 ? ": " + count_of(lost, "record is", "records are") + " lost" : ""));
       out.lost_records += std::max(lost, lost_in(skipped));
       next += lost;
       skipped = 0;
@@ -141,7 +143,7 @@ SalvagedLog salvage_log(Bytes content, Offset base, Offset from, ImageBuilder& b
   }
   if (skipped > 0) {
     out.lost_records += lost_in(skipped);
-    out.findings.push_back("the last " + std::to_string(skipped) + " bytes cannot be read");
+    out.findings.push_back("the last " + count_of(static_cast<std::int64_t>(skipped), "byte") + " cannot be read");
   }
   return out;
 }
