@@ -18,6 +18,9 @@ std::string why_log_stays_closed(const std::string& folder, const Error& error) 
   const auto what = "the log in " + folder + " cannot be opened: " + to_string(error) + "; ";
   switch (error.code) {
     case Errc::unsupported: return what + "a newer version of Weir wrote it: start that version";
+    case Errc::out_of_resources:
+      return what + "raise the limit of the process (ulimit -n for files, or memory), or close what takes them, and " +
+             "start again";
     case Errc::disk_full: return what + "make room on its volume (bytes, or files: `df -i`) and start again";
     case Errc::disk_failed:
       return what + "once the disk can be read and written by this user, start again; `weir log verify " + folder +

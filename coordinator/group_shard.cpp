@@ -432,8 +432,11 @@ void GroupShard::appended(Result<Offset> outcome, Now now, Effects& out) {
   if (outcome) {
     unseen_.clear();
   }
-  if (!outcome) {
-    out.notes.push_back("group records were refused: " + to_string(outcome.error()));
+  const auto refusal = outcome ? std::nullopt : std::optional{outcome.error().code};
+  if (const auto told = std::exchange(told_refusal_, refusal); !outcome) {
+    if (told != refusal) {
+      out.notes.push_back("group records are refused: " + to_string(outcome.error()));
+    }
   } else if (std::exchange(start_at_next_append_, false)) {
     out.move_start = *outcome;
     log_bytes_ = under_way_bytes_;

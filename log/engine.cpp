@@ -133,8 +133,8 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     appender_.start({std::move(recovered.live), next_local_, nullptr, recovered.tail, 0});
     if (first) {
       appender_.offer_segment(std::move(*first));
-    } else {  // reads are served; the first append asks for the segment again, until there is one
-      note_shortage(first.error(), file_bytes(), "making the first segment");
+    } else {  // reads are served; the log role asks for the segment again, and the keeper waits for what is lacking
+      appender_.bring();
     }
   } else {
     appender_.start({std::move(recovered.live), next_local_, recovered.open, recovered.tail, recovered.open_entries});

@@ -623,10 +623,11 @@ class Lives {
   }
   void allow_writes_or_not() {
     if (!random_.chance(4)) {
-      if (const auto cause = allow_writes(test_.disk, "data"); cause && *cause != 0) {
+      const auto cause = allow_writes(test_.disk, "data");
+      if (cause && *cause != 0) {
         tell("writes are allowed again");
       }
-      faults_.has_verdict = false;
+      faults_.has_verdict = faults_.has_verdict && !cause;  // a crash may be armed still
     }
   }
   // The last life of all: every topic can be written, a clean stop ends it, and what is old goes.

@@ -331,6 +331,7 @@ TEST_P(Shortage, AStartWithoutRoomForASegmentAnswersEveryProducerAndEveryMovedSt
   append_all(1, 0, 10, 100'000);
   test.crash(sim::CrashMode::process_death);
   fail(sim::DiskOperation::create, ".log", ENOSPC);
+  const LogCapture lines;
   ASSERT_TRUE(test.start());
   for (int i = 0; i < 3; ++i) {
     auto reply = test.append(test.find(1, 0), {.values = {"refused"}});
@@ -343,6 +344,12 @@ TEST_P(Shortage, AStartWithoutRoomForASegmentAnswersEveryProducerAndEveryMovedSt
     ASSERT_TRUE(moved) << i;
     EXPECT_EQ(moved->error().code, Errc::disk_full);
   }
+  const auto is_told = [&](const std::string& what) {
+    return std::ranges::any_of(lines.lines(), [&](const auto& line) { return line.find(what) != std::string::npos; });
+  };
+  EXPECT_TRUE(is_told("gives no room, though it tells")) << "the volume has room";
+  EXPECT_FALSE(is_told("and must keep a reserve of"));
+  EXPECT_FALSE(is_told("has room again"));
   test.disk.set_fault_hook({});
   test.queue.run_for(1'000);
   EXPECT_EQ(test.append_now(test.find(1, 0), {.values = {"again"}}).base_offset, Offset{10});

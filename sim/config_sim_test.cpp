@@ -87,8 +87,9 @@ class ConfigSim : public testing::Test {
   }
 
   // The error and the new log start.
-  std::pair<int, std::int64_t> delete_records(const std::string& topic_name, std::int64_t offset) {
-    DeleteRecordsRequest request{.timeout_ms = 30'000};
+  std::pair<int, std::int64_t> delete_records(const std::string& topic_name, std::int64_t offset,
+                                              std::int32_t timeout_ms = 30'000) {
+    DeleteRecordsRequest request{.timeout_ms = timeout_ms};
     auto& topic = request.topics.emplace_back();
     topic.name = topic_name;
     topic.partitions.push_back({.partition_index = 0, .offset = offset});
@@ -160,6 +161,20 @@ TEST_F(ConfigSim, RecordsAreDeletedByRequestUnlessATopicIsCompactedAndNotDeleted
   EXPECT_EQ(produce("compacted", BatchOptions{}, 10), 0);
   EXPECT_EQ(set(kBrokerConfigs, "", "log.cleanup.policy", "compact"), 0);
   EXPECT_EQ(delete_records(kTopic.name, 0).first, kPolicy) << "inherited";
+}
+
+TEST_F(ConfigSim, ADeletionOfRecordsThatIsNotDurableInTimeIsAnsweredAndMayStillComeTrue) {
+  constexpr int kTimedOut = static_cast<int>(ErrorCode::request_timed_out);
+  ASSERT_EQ(produce(kTopic.name, BatchOptions{}, 10), 0);
+  EXPECT_EQ(delete_records(kTopic.name, 0, 0).first, 0) << "a sync is not what a client's timeout is for";
+  world.disk().set_fault_hook([](auto what, const auto& path) -> std::optional<Error> {
+    const bool is_hit = what == DiskOperation::write && path.ends_with(".log");
+    return is_hit ? std::optional{Error{Errc::disk_full}} : std::nullopt;
+  });
+  EXPECT_EQ(delete_records(kTopic.name, 1, 7'000), (std::pair<int, std::int64_t>{kTimedOut, -1}));
+  world.disk().set_fault_hook({});
+  EXPECT_TRUE(world.run_until([&] { return delete_records(kTopic.name, -1) == std::pair<int, std::int64_t>{0, 1}; },
+                              World::kPatienceMs));
 }
 
 TEST_F(ConfigSim, AnIdleProducerIsForgottenAtTheNextCheckAndWhenTheLogOpens) {
