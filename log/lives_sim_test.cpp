@@ -9,7 +9,6 @@
 // WEIR_SEED=N repeats a seed and tells its steps, WEIR_SEEDS=N runs more.
 #include <gtest/gtest.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <deque>
 
@@ -21,9 +20,6 @@
 
 namespace weir::log {
 namespace {
-
-using sim::DiskFault;
-using sim::DiskOperation;
 
 constexpr Millis kPatienceMs = 60'000;
 constexpr std::int64_t kVolume = 256 * kMiB;
@@ -84,42 +80,20 @@ class Lives {
     }
   }
   void begin_fault() {
+    static const std::array<std::string, 8> kPaths{"", "", ".log", ".log", ".index", "manifest", "pool/", "commitlog"};
     faults_stand_ = true;
-    DiskFault fault;
-    fault.path =
-        pick(random_, std::array<std::string, 8>{"", "", ".log", ".log", ".index", "manifest", "pool/", "commitlog"});
-    switch (random_.below(8)) {
-      case 7: {  // a thin pool, or a quota: what was written finds no place after all
-        fault = {.operation = DiskOperation::sync, .path = ".log", .error = random_.chance(2) ? ENOSPC : EDQUOT};
-        fault.number = 1 + random_.below(4);
+    const auto drawn = draw_fault(random_, kPaths);
+    switch (drawn.kind) {
+      case DrawnFault::Kind::errnos:
+        tell(to_text(drawn.fault));
+        test_.disk.fail(drawn.fault);
         break;
-      }
-      case 0: {  // one, or a row of them
-        fault.operation = static_cast<DiskOperation>(random_.below(sim::kDiskOperations));
-        fault.number = 1 + random_.below(10);
-        fault.times = pick(random_, std::array<std::uint64_t, 4>{1, 1, 4, DiskFault::kForEver});
+      case DrawnFault::Kind::descriptors:
+        tell("descriptors left: " + std::to_string(drawn.descriptors_left));
+        test_.disk.limit_open_files(test_.disk.open_files() + drawn.descriptors_left);
         break;
-      }
-      case 1: {
-        fault.operation = pick(random_, std::array{DiskOperation::write, DiskOperation::sync, DiskOperation::create,
-                                                   DiskOperation::open, DiskOperation::rename});
-        fault.number = 1 + random_.below(10);
-        fault.times = pick(random_, std::array<std::uint64_t, 3>{1, 1, DiskFault::kForEver});
-        break;
-      }
-      case 2: fault.one_in = 20 + random_.below(200); break;
-      case 3:
-      case 4: {
-        const auto left = random_.below(4);
-        tell("descriptors left: " + std::to_string(left));
-        test_.disk.limit_open_files(test_.disk.open_files() + left);
-        return;
-      }
-      default: fill_disk(); return;
+      case DrawnFault::Kind::full: fill_disk(); break;
     }
-    tell("fault: " + (fault.operation ? std::string{sim::to_string(*fault.operation)} : std::string{"any"}) + " \"" +
-         fault.path + "\" number " + std::to_string(fault.number) + " one in " + std::to_string(fault.one_in));
-    test_.disk.fail(fault);
   }
   void fill_disk() {
     faults_stand_ = true;

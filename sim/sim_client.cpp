@@ -30,8 +30,8 @@ Result<client::Answered<FetchResponse>> fetch(World& world, client::Connection& 
   }
   return std::move(**answer);
 }
+}  // namespace
 
-// Adds the records at or behind `offset`; the offset to go on from.
 std::int64_t take_records(Bytes batches, std::int64_t offset, std::vector<ReadBack>& all) {
   protocol::BatchChain chain{batches};
   while (const auto batch = chain.next()) {
@@ -52,7 +52,6 @@ std::int64_t take_records(Bytes batches, std::int64_t offset, std::vector<ReadBa
   }
   return offset;
 }
-}  // namespace
 
 bool create_topic(World& world, const SimTopic& topic, const std::map<std::string, std::string>& configs) {
   const auto connection = world.connect();

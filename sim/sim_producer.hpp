@@ -69,5 +69,7 @@ bool create_topic(World& world, const SimTopic& topic, const std::map<std::strin
 // (`why` says which).
 std::optional<std::vector<ReadBack>> read_all(World& world, const SimTopic& topic, std::int32_t partition,
                                               std::string& why);
+// Adds the records at or behind `offset` of whole batches; the offset to go on from.
+std::int64_t take_records(Bytes batches, std::int64_t offset, std::vector<ReadBack>& all);
 
 }  // namespace weir::sim

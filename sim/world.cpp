@@ -6,12 +6,13 @@ constexpr Millis kStopPatienceMs = 60'000;
 const std::string kDataFolder = "data";
 }  // namespace
 
-Config small_broker_config() {
-  const std::vector<ConfigInput> inputs{{"listeners", "PLAINTEXT://127.0.0.1:9092"},
-                                        {"mq.segment.bytes", "1048576"},
-                                        {"mq.image.bytes", "4194304"},
-                                        {"offsets.topic.num.partitions", "4"},
-                                        {"group.initial.rebalance.delay.ms", "0"}};
+Config small_broker_config(const std::vector<ConfigInput>& more) {
+  std::vector<ConfigInput> inputs{{"listeners", "PLAINTEXT://127.0.0.1:9092"},
+                                  {"mq.segment.bytes", "1048576"},
+                                  {"mq.image.bytes", "4194304"},
+                                  {"offsets.topic.num.partitions", "4"},
+                                  {"group.initial.rebalance.delay.ms", "0"}};
+  inputs.insert(inputs.end(), more.begin(), more.end());
   auto loaded = load_config(inputs);
   WEIR_CHECK(loaded.errors.empty());
   return std::move(loaded.config);
@@ -65,15 +66,24 @@ void World::crash(CrashMode mode) {
 }
 
 bool World::stop_broker() {
-  bool stopped = false;
-  process_->io(0).post([&] { broker_->stop([&] { stopped = true; }); });
-  if (!run_until([&] { return stopped; }, kStopPatienceMs)) {
+  const auto stopped = begin_stop();
+  if (!run_until([&] { return *stopped; }, kStopPatienceMs)) {
     return false;
   }
+  end_process();
+  return true;
+}
+
+std::shared_ptr<bool> World::begin_stop() {
+  auto stopped = std::make_shared<bool>(false);
+  process_->io(0).post([this, stopped] { broker_->stop([stopped] { *stopped = true; }); });
+  return stopped;
+}
+
+void World::end_process() {
   process_->kill();
   broker_.reset();
   process_.reset();
-  return true;
 }
 
 bool World::run_until(const std::function<bool()>& done, Millis patience_ms) {

@@ -21,8 +21,8 @@ struct WorldOptions {
   std::function<std::unique_ptr<Disk>(SimDisk&)> wrap_disk;
 };
 
-// Small segments and a small image, so that a short run sees rolls and reads from files.
-Config small_broker_config();
+// Small segments and a small image, so that a short run sees rolls and reads from files. `more` wins.
+Config small_broker_config(const std::vector<ConfigInput>& more = {});
 
 class World {
  public:
@@ -34,6 +34,10 @@ class World {
   void crash(CrashMode mode);
   // Orderly; true when it ended within a virtual minute.
   bool stop_broker();
+  // The same in pieces, for what happens meanwhile: the answer becomes true when the broker has stopped; then its
+  // process may end.
+  std::shared_ptr<bool> begin_stop();
+  void end_process();
   [[nodiscard]] bool running() const { return broker_ != nullptr; }
   [[nodiscard]] const std::string& why() const { return why_; }
 
@@ -42,7 +46,8 @@ class World {
   [[nodiscard]] SimNetwork& network() { return network_; }
   [[nodiscard]] SimLoop& client_loop() { return client_loop_; }
   [[nodiscard]] SimRuntime& process() { return *process_; }
-  [[nodiscard]] Config& config() { return options_.config; }  // of the next start
+  [[nodiscard]] Config& config() { return options_.config; }           // of the next start
+  void set_io_loops(std::size_t loops) { options_.io_loops = loops; }  // the same
   [[nodiscard]] broker::Broker& broker() { return *broker_; }
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] const Endpoint& address() const { return address_; }
