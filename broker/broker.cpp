@@ -252,6 +252,7 @@ void Broker::stop(Task done) {
     http_->stop();
   }
   server_->stop([this, finished] {
+    log_->stop_waiting();  // groups wait for what they have appended, and that may wait for room
     groups_->stop([this, finished] {
       controller_->stop(*runtime_.io.front(), [this, finished] {
         log_->stop([this, finished](std::optional<LogPosition> clean_end) {

@@ -23,6 +23,10 @@ Result<std::unique_ptr<CommitLog>> CommitLog::open(CommitLogOptions options, Run
   return std::unique_ptr<CommitLog>(new CommitLog(std::move(engine)));
 }
 
+void CommitLog::stop_waiting() {
+  engine_->stop_waiting();
+}
+
 void CommitLog::stop(Stopped done) {
   engine_->stop(std::move(done));
 }

@@ -156,6 +156,9 @@ class CommitLog {
   // Appends after it get `closed`; partitions made after it are made again by the next start.
   using Stopped = UniqueFunction<void(std::optional<LogPosition> clean_end)>;
   void stop(Stopped done);
+  // Before a stop, once no more than what is under way is to come: from now on nothing waits for a shortage, so that
+  // whoever must hear of its append before it lets the log be stopped does hear. Any thread.
+  void stop_waiting();
   // What a stop waits for just now, for the operator: a write, a sync, a job of the pool; empty: nothing. Any thread.
   [[nodiscard]] std::string waits_for() const;
 

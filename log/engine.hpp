@@ -32,6 +32,7 @@ class CommitLog::Engine final : public AppenderHooks,
 
   Result<void> start(std::span<const KnownPartition> known);
   void stop(Stopped done);
+  void stop_waiting();
   [[nodiscard]] std::string waits_for() const;
   void abandon() { is_abandoned_.store(true, std::memory_order_release); }
 

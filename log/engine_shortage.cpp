@@ -9,12 +9,16 @@ constexpr Millis kRoomRetryMs = 500;
 constexpr std::int64_t kLookEveryBytes = 16LL << 20;
 }  // namespace
 
-void CommitLog::Engine::stop(Stopped done) {
+void CommitLog::Engine::stop_waiting() {
   is_stopping_.store(true, std::memory_order_release);
-  memory_.close();
   if (waiting_writes_.load() + waiting_jobs_.load() > 0) {  // what waits has not been answered, and is not waited for
     give_up_clean_end({space_.lack() != 0 ? Errc::out_of_resources : Errc::disk_full, space_.lack()});
   }
+}
+
+void CommitLog::Engine::stop(Stopped done) {
+  stop_waiting();
+  memory_.close();
   auto shared_done = std::make_shared<Stopped>(std::move(done));
   appender_.push_control([this, shared_done](Appender& log) {
     if (!log.finish()) {
