@@ -168,10 +168,12 @@ class LivesProducer {
         of.promised[offset] = batch->values[i];
       }
     }
+    ++known_.counts["batches answered"];
     std::erase(sequences_[{batch->topic, batch->part}].unanswered, batch);
   }
 
   void refused(const Batch& batch, std::int16_t code) {
+    ++known_.counts["batches refused"];
     const auto& topic = known_.topics[batch->topic];
     const bool is_absent = code == kUnknownTopic || code == kUnknownTopicId;
     if (is_absent && topic.fate == Fate::there) {

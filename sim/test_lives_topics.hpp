@@ -74,7 +74,8 @@ struct BrokerBatch {
 struct Known {
   std::deque<BrokerTopic> topics;
   std::map<GroupKey, Committed> commits;
-  std::string why;  // the first promise that was broken
+  std::string why;                    // the first promise that was broken
+  std::map<std::string, int> counts;  // of what happened, to see that it does
 
   void broken(const std::string& what) { why = why.empty() ? what : why; }
   [[nodiscard]] std::string part_name(std::size_t topic, std::int32_t part) const {

@@ -34,6 +34,7 @@ class LivesTraffic {
     }
     admin_.close();
     group_.close();
+    trimmer_.close();
   }
   void connect() {
     for (auto& producer : producers_) {
@@ -41,19 +42,24 @@ class LivesTraffic {
     }
     admin_.connect();
     group_.connect();
+    trimmer_.connect();
   }
   [[nodiscard]] std::size_t unanswered() const {
-    auto count = admin_.unanswered() + group_.unanswered();
+    auto count = admin_.unanswered() + group_.unanswered() + trimmer_.unanswered();
     for (const auto& producer : producers_) {
       count += producer->client().unanswered();
     }
     return count;
   }
-  [[nodiscard]] std::string forgotten() const {
-    auto why = admin_.forgotten();
-    why = why.empty() ? group_.forgotten() : why;
+  // What waits for longer than a minute, or "". Commits and DeleteRecords wait for room without a bound, as
+  // docs/internals/ERRNO.md says: their minute begins at `well_since_ms`.
+  [[nodiscard]] std::string forgotten(Millis well_since_ms) const {
+    auto why = admin_.forgotten(0);
+    for (const auto* client : {&group_, &trimmer_}) {
+      why = why.empty() ? client->forgotten(well_since_ms) : why;
+    }
     for (const auto& producer : producers_) {
-      why = why.empty() ? producer->client().forgotten() : why;
+      why = why.empty() ? producer->client().forgotten(0) : why;
     }
     return why;
   }
@@ -219,7 +225,7 @@ class LivesTraffic {
   void delete_records(std::size_t number, std::int32_t index) {
     auto& topic = known_.topics[number];
     auto& part = known_.part(number, index);
-    if (!admin_.ready()) {
+    if (!trimmer_.ready()) {
       return;
     }
     const auto range = static_cast<std::uint64_t>(std::max<std::int64_t>(0, part.seen_end - part.start));
@@ -232,7 +238,7 @@ class LivesTraffic {
     asked.name = topic.name;
     asked.partitions.push_back({.partition_index = index, .offset = target});
     ++topic.under_name;
-    admin_.ask<protocol::DeleteRecordsRequest, protocol::DeleteRecordsResponse>(
+    trimmer_.ask<protocol::DeleteRecordsRequest, protocol::DeleteRecordsResponse>(
         "delete records of " + topic.name, request, 2,
         [this, number, index, target](const protocol::DeleteRecordsResponse* answer) {
           --known_.topics[number].under_name;
@@ -298,6 +304,7 @@ class LivesTraffic {
           if (answer != nullptr && answer->topics.at(0).partitions.at(0).error_code == 0) {
             of.answered = offset;
             of.unknown.erase(offset);
+            ++known_.counts["commits answered"];
           }
         });
   }
@@ -389,6 +396,7 @@ class LivesTraffic {
         known_.broken(known_.part_name(number, index) + ": a gap before offset " + std::to_string(record.offset));
       }
       known_.learn(number, index, record.offset, record.value);
+      ++known_.counts["records read"];
       if (was_safe && topic.was_always_safe()) {
         part.promised[record.offset] = record.value;
       }
@@ -402,6 +410,7 @@ class LivesTraffic {
   std::vector<std::unique_ptr<LivesProducer>> producers_;
   LivesClient admin_{world_, "admin"};
   LivesClient group_{world_, "consumer"};
+  LivesClient trimmer_{world_, "trimmer"};  // apart from `admin_`: an answer waits for those before it
 };
 
 }  // namespace weir::sim
