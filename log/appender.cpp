@@ -394,7 +394,7 @@ bool Appender::make_room(std::size_t entry_bytes) {
   const bool has_data = file_position() > data_from_;
   const bool index_is_full =
       segment_entries_ * static_cast<std::int64_t>(kPackedIndexEntrySize) >= limits_.segment_index_bytes_max;
-  if (has_data && (index_is_full || file_position() + size + kReserve > limits_.segment_bytes)) {
+  if (has_data && (index_is_full || file_position() + size + kReserve > file_end_max())) {
     if (!image_.room_for(kReserve)) {
       stalled_on_image_ = true;
       return false;
@@ -409,6 +409,11 @@ bool Appender::make_room(std::size_t entry_bytes) {
     return false;
   }
   return true;
+}
+
+// However much state a segment begins with, it has room for more than that: else each would hold one batch.
+std::int64_t Appender::file_end_max() const {
+  return std::min(std::max(limits_.segment_bytes, data_from_ + limits_.segment_bytes / 2), kSegmentLimitMax);
 }
 
 // First bytes of a group: it begins with what was known to be durable then.

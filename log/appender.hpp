@@ -147,6 +147,7 @@ class Appender {
   [[nodiscard]] bool is_beyond_limit(const Append& request) const;
   void answer_when_synced(Answer answer);  // all that is in the log now
   bool make_room(std::size_t entry_bytes);
+  [[nodiscard]] std::int64_t file_end_max() const;
   bool segment_is_ready();  // there is one, and its state is in the image
   bool begin_segment();
   bool put_pending_state();

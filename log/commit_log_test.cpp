@@ -316,6 +316,26 @@ TEST(CommitLog, EveryOffsetOfManySegmentsIsReadFromImageAndFilesAcrossRestarts) 
   }
 }
 
+// 80 bytes of state each: 15,000 partitions have more than the smallest segment holds.
+TEST_P(LargeBatches, PartitionsWhoseStateIsLargerThanASegmentHoldUpNothing) {
+  TestLog test{9};
+  test.options.io = GetParam();
+  test.options.segment_bytes = 1 << 20;
+  ASSERT_TRUE(test.start());
+  constexpr int kPartitions = 15'000;
+  for (int i = 0; i < kPartitions; ++i) {
+    test.create(1, i);
+  }
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_FALSE(test.append_now(test.find(1, kPartitions - 1 - i), {.values = {"value " + std::to_string(i)}}).error);
+  }
+  EXPECT_LT(test.log->statistics().segments, 8);
+  ASSERT_TRUE(test.stop());
+  ASSERT_TRUE(test.start(true));
+  EXPECT_FALSE(test.append_now(test.find(1, kPartitions - 1), {.values = {"again"}}).error);
+  EXPECT_EQ(test.read_all(*test.find(1, kPartitions - 300))->size(), 1U);
+}
+
 TEST(CommitLog, LimitsGiveWholeBatchesBelowTheBoundAndTheFirstOneOnlyWhenAsked) {
   TestLog test{13};
   ASSERT_TRUE(test.start());

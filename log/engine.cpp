@@ -10,10 +10,9 @@ namespace {
 // A segment must hold its header, its state and some data; a file position must fit 32 bits.
 constexpr std::int64_t kSegmentBytesMin = 1LL << 20;
 constexpr Millis kScrubTurnMs = 250;
-constexpr std::int64_t kSegmentSlack = 64LL << 20;  // one batch may begin just below the limit
 
 std::int64_t segment_bytes_of(const CommitLogOptions& options) {
-  const auto bytes = std::clamp(options.segment_bytes, kSegmentBytesMin, kSegmentBytesMax - kSegmentSlack);
+  const auto bytes = std::clamp(options.segment_bytes, kSegmentBytesMin, kSegmentLimitMax);
   return bytes / kDirectAlignment * kDirectAlignment;
 }
 

@@ -20,6 +20,7 @@ namespace weir::log {
 
 inline constexpr std::size_t kSegmentHeaderSize = 4096;            // entries begin here
 inline constexpr std::int64_t kSegmentBytesMax = (1LL << 32) - 8;  // positions inside a file fit 32 bits
+inline constexpr std::int64_t kSegmentLimitMax = kSegmentBytesMax - (64LL << 20);  // one batch may begin just below it
 inline constexpr std::uint16_t kSegmentFormatVersion = 1;
 
 enum class SegmentRole : std::uint8_t { arrival = 1, sorted = 2 };
