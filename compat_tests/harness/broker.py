@@ -94,6 +94,7 @@ class WeirBroker(Broker):
         """`descriptors`: how many it may open at most; else what this process may."""
         super().__init__(name, settings)
         self.binary, self.descriptors = binary, descriptors
+        self.environment: dict | None = None  # else this process's
 
     def _spawn(self) -> Child:
         command = [self.binary, "serve", "--data", self.data, "--listen", self.address]
@@ -101,7 +102,7 @@ class WeirBroker(Broker):
             command += ["--set", f"{name}={value}"]
         if self.descriptors is not None:
             command = ["sh", "-c", f'ulimit -n {self.descriptors} && exec "$@"', "sh", *command]
-        return Child(command, self.log)
+        return Child(command, self.log, env=self.environment)
 
     def start(self):
         """Its log must name the address too; that line may come a moment after the first answer."""

@@ -20,7 +20,7 @@ def run(*command) -> str:
 
 
 class Volume:
-    def __init__(self):
+    def __init__(self, *mkfs_options: str):
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="weir-volume-"))
         self.path = self.home / "mounted"
         self.path.mkdir()
@@ -28,7 +28,7 @@ class Volume:
         with open(image, "wb") as file:
             file.truncate(SIZE)
         self.device = run("losetup", "--find", "--show", image)
-        run("mkfs.ext4", "-q", self.device)
+        run("mkfs.ext4", "-q", *mkfs_options, self.device)
         run("mount", self.device, self.path)
 
     def cut_power(self):
