@@ -30,7 +30,7 @@ from harness.results import Results  # noqa: E402
 # The longest first, so that the two lanes end at about the same time.
 SUITES = ("java", "franz_go_own", "real_input", "kafka_python", "aiokafka_python", "console_tools", "confluent_python", "kafka_go",
           "sarama", "franz_go", "kafkajs", "platformatic_kafka", "old_kafka_python", "old_java", "librdkafka", "old_librdkafka",
-          "kcat", "cli", "differ", "kill_loop", "memory", "hostile", "server_properties", "probes", "compatibility", "scale")
+          "kcat", "cli", "differ", "kill_loop", "memory", "outages", "hostile", "server_properties", "probes", "compatibility", "scale")
 ALONE = ("scale",)
 LANES = 2
 

@@ -67,6 +67,7 @@ OTHERS = {
     "kill_loop": "producers, groups and topics made, through kill -9 after kill -9: all that was answered, audited after each",
     "server_properties": "people's server.properties, each listener's own address, limits on connections, batches of 100 MB",
     "memory": "memory that runs out: one allocation after the other fails, in the start and under load",
+    "outages": "failing syncs, no descriptors, a full disk, a hanging one under load, then a stop and a start: each ends as its message says",
     "hostile": "broken frames and batches, bombs, slow senders",
     "scale": "5,000 connections, 10,000 partitions, 200,000 names, 2,000 members, each with its limit",
     "real_input": "50 MB of package lists through kcat and a kill -9 to Java, byte for byte",

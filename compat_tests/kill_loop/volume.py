@@ -24,7 +24,14 @@ class Volume:
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="weir-volume-"))
         self.path = self.home / "mounted"
         self.path.mkdir()
-        image = self.home / "image"
+        self.device = ""
+        try:
+            self._make(self.home / "image", mkfs_options)
+        except (OSError, subprocess.CalledProcessError):
+            self.remove()
+            raise
+
+    def _make(self, image: pathlib.Path, mkfs_options):
         with open(image, "wb") as file:
             file.truncate(SIZE)
         self.device = run("losetup", "--find", "--show", image)
@@ -45,5 +52,6 @@ class Volume:
 
     def remove(self):
         subprocess.run(["umount", self.path], check=False, capture_output=True)
-        subprocess.run(["losetup", "--detach", self.device], check=False, capture_output=True)
+        if self.device:
+            subprocess.run(["losetup", "--detach", self.device], check=False, capture_output=True)
         subprocess.run(["rm", "-rf", self.home], check=False)

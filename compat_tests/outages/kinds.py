@@ -5,7 +5,6 @@ import errno
 
 from outages.faults import ALL_TIMES, ALLOCATE, CREATE, HANG, OPEN, SYNC, WRITE, Descriptors
 from outages.load import STORAGE_ERROR
-from threads.clients import Broken
 
 # Whatever the errno, a failed sync is one (docs/internals/ERRNO.md).
 SYNC_ERRNOS = (errno.EIO, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EROFS)
@@ -56,6 +55,7 @@ class ReadOnly(Outage):
 
     def told(self):
         world = self.world
+        world.await_that(lambda: world.faults.hits > 0, "the fault strikes")
         world.await_said(READ_ONLY_NOW)
         world.await_that(lambda: world.health()[0] == 503, "/healthz says 503")
         world.require_health(503, "read-only")
@@ -69,7 +69,7 @@ class ReadOnly(Outage):
 class SyncFails(ReadOnly):
     def begin(self):
         draw = self.world.random
-        part, ending = draw.choice((("/commitlog/", ".log"),) * 4 + (("/commitlog/", ".index"), ("/manifest", ""), ("/commitlog", "")))
+        part, ending = draw.choice((("/commitlog/", ".log"),) * 4 + (("/commitlog/", ".index.tmp"), ("/manifest", ""), ("/commitlog", "")))
         self.may_be_forgotten = part == "/manifest"
         self.number, self.part = draw.choice(SYNC_ERRNOS), part + ending
         self.world.failed_lives.add(self.world.load.gate.life)
@@ -121,8 +121,11 @@ class Shortage(Outage):
         world = self.world
         world.await_said(self.WAITS)
         world.await_refusals(STORAGE_ERROR)
-        world.require_health(200, "")
-        world.require_metric("weir_log_read_only", 0)
+        self.judge_health()
+
+    def judge_health(self):
+        self.world.require_health(200, "ok")
+        self.world.require_metric("weir_log_read_only", 0)
 
     def healed(self):
         self.world.await_said(r"commitlog: what had to wait for files or memory goes on", BACK_SECONDS)
@@ -134,8 +137,15 @@ class DescriptorsTaken(Shortage):
         self.limit = Descriptors(self.world.broker.child.pid)
         self.limit.take_away(self.world.random.randrange(3))
 
+    def judge_health(self):
+        """Nobody can connect to ask."""
+
     def heal(self):
         self.limit.give_back()
+
+    def healed(self):
+        super().healed()
+        super().judge_health()
 
     def __str__(self):
         return "descriptors are taken away"
@@ -244,12 +254,10 @@ class Hang(Outage):
 
     def told(self):
         self.world.await_that(lambda: self.world.faults.held > 0, "a call hangs")
-        if self.world.faults.held == 0:
-            raise Broken("nothing hangs")
 
     def __str__(self):
         what = {SYNC: "syncs", WRITE: "writes"}.get(self.operations, "syncs and writes")
-        return f"{what} of *{self.part}*.log hang"
+        return f"{what} of {self.part or '/'}*.log hang"
 
 
 PASSING = (DescriptorsTaken, OpensFail, DiskFull, NoSegment, Quota)

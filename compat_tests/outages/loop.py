@@ -46,7 +46,7 @@ class Loop:
         self.random = random.Random(arguments.seed)
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="weir-outages-"))
         self.faults = Faults(self.home)
-        self.place = make_place(self.home, self.faults)
+        self.place = make_place(self.home, self.faults, arguments.plain)
         self.sums: collections.Counter = collections.Counter()
         self.stops: dict[str, float] = {}
         self.broken = 0
@@ -102,15 +102,17 @@ class Loop:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--weir", type=pathlib.Path, required=True)
-    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, help="200 by default; with --each, one of each kind")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--each", action="store_true", help="every kind in turn, in an order that the seed draws")
     parser.add_argument("--only", nargs="+", choices=[kind.__name__ for kind in kinds.KINDS], help="these kinds")
     parser.add_argument("--io", choices=("buffered", "direct"), help="this mode only")
+    parser.add_argument("--plain", action="store_true", help="no file system of its own: the full disk is the preloaded library's too")
     parser.add_argument("--work-seconds", type=float, default=0.6, help="at most, of load before an outage")
     parser.add_argument("--partitions", type=int, help="no outage: a stop under load with so many partitions")
     parser.add_argument("--keep", action="store_true", help="leave the broker's log of what was broken")
     arguments = parser.parse_args()
+    arguments.rounds = arguments.rounds or (len(arguments.only or kinds.KINDS) if arguments.each else 200)
     loop = Loop(arguments)
     try:
         if arguments.partitions:

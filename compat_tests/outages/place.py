@@ -73,8 +73,8 @@ class PlainPlace:
         pass
 
 
-def make_place(folder: pathlib.Path, faults: Faults):
+def make_place(folder: pathlib.Path, faults: Faults, plain: bool):
     try:
-        return LoopPlace() if os.geteuid() == 0 else PlainPlace(folder, faults)
+        return PlainPlace(folder, faults) if plain or os.geteuid() != 0 else LoopPlace()
     except (OSError, subprocess.CalledProcessError):  # no loop devices here
         return PlainPlace(folder, faults)

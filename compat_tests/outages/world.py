@@ -27,7 +27,7 @@ TOLD_SECONDS = 20
 STARTED_SECONDS = 30
 RSS_MAX = 256 << 20
 READ_ALL_EVERY = 20  # rounds
-BAD_WORDS = ("CHECK failed", "unhandled exception", "damage took", "damage in ", "stepped over", "out of memory")
+BAD_WORDS = ("CHECK failed", "unhandled exception", "damage took", "damage in ", "stepped over", "out of memory", "is damaged: it is")
 STILL_STOPPING = r"still stopping, waits for (.*); a second SIGTERM or Ctrl-C ends the process at once"
 READ_ONLY_STILL = r"commitlog: read-only, because a write or sync failed before this start \(.*\)\. Look at the disk; then stop the broker, run"
 
@@ -149,7 +149,7 @@ class World:
         self.look_at_memory()
         began = time.monotonic()
         self.broker.child.process.send_signal(signal.SIGTERM)
-        code = self.broker.child.wait(60)
+        code = self.await_end(state)
         seconds = time.monotonic() - began
         self.steps.append(f"SIGTERM in {seconds * 1000:.0f} ms")
         self.stops[state] = max(self.stops.get(state, 0), seconds)
@@ -158,6 +158,12 @@ class World:
             raise Broken(f"SIGTERM, {state}: the broker ended with {code}")
         if seconds > STOP_SECONDS:
             raise Broken(f"SIGTERM, {state}: the stop took {seconds:.1f} s")
+
+    def await_end(self, state: str) -> int:
+        try:
+            return self.broker.child.process.wait(3 * STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"SIGTERM, {state}: the broker has not ended after {3 * STOP_SECONDS} s")
 
     def terminate_hanging(self, outage):
         """It says what it waits for. Then the disk answers again, or a second signal ends it."""
@@ -176,7 +182,7 @@ class World:
         else:
             outage.heal()
             wanted, state, limit = 0, "hanging disk that answers again", STOP_SECONDS
-        code = child.wait(60)
+        code = self.await_end(state)
         seconds = time.monotonic() - began
         self.steps.append(f"{state}, {seconds * 1000:.0f} ms")
         self.stops[state] = max(self.stops.get(state, 0), seconds)

@@ -24,7 +24,7 @@ SUITE_TIMEOUT_S = 1200
 VERB_BUILD_TIMEOUT_S = 2400
 # What `./dev` does besides these suites, each for some seconds: a verb that nobody runs does not work for long.
 # (`unit`, `clients` and `tsan` are the suites themselves; the figures of the tiny runs say nothing.)
-VERBS = (('sim', '3'), ('cuts', '2'), ('kills', '3'), ('differ', '5'), ('fuzz', '1'), ('mutate', '3', '--list'), ('bench', '--tiny'),
+VERBS = (('sim', '3'), ('cuts', '2'), ('kills', '3'), ('outages', '5'), ('differ', '5'), ('fuzz', '1'), ('mutate', '3', '--list'), ('bench', '--tiny'),
          ('bench', 'log', '--tiny', '--io', 'buffered'), ('figures', '--tiny'))
 
 
