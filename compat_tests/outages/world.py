@@ -27,6 +27,7 @@ TOLD_SECONDS = 20
 STARTED_SECONDS = 30
 RSS_MAX = 256 << 20
 READ_ALL_EVERY = 20  # rounds
+TAIL_LINES = 5_000
 BAD_WORDS = ("CHECK failed", "unhandled exception", "damage took", "damage in ", "stepped over", "out of memory", "is damaged: it is")
 STILL_STOPPING = r"still stopping, waits for (.*); a second SIGTERM or Ctrl-C ends the process at once"
 READ_ONLY_STILL = r"commitlog: read-only, because a write or sync failed before this start \(.*\)\. Look at the disk; then stop the broker, run"
@@ -392,8 +393,16 @@ class World:
     def story(self) -> str:
         return ", ".join(self.steps)
 
-    def tail(self, lines: int = 40) -> str:
-        return self.broker.child.tail(lines) if self.broker.child else ""
+    def tail(self, lines: int = 60) -> str:
+        """The end of the log, without lines that only repeat one before them."""
+        seen: collections.Counter = collections.Counter()
+        told = []
+        for line in self.broker.log.read_text(errors="replace").splitlines()[-TAIL_LINES:]:
+            text = re.sub(r"\d+", "", line)
+            seen[text] += 1
+            if seen[text] <= 3:
+                told.append(f"    | {line}")
+        return "\n".join(told[-lines:])
 
     def remove(self, keep: bool):
         self.faults.disarm()
