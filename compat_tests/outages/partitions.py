@@ -14,6 +14,7 @@ def stop_with_many(loop) -> str:
     arguments = loop.arguments
     print(f"seed {arguments.seed}, data on {loop.place.kind}", flush=True)
     world = World(arguments, str(arguments.seed), loop.faults, loop.place, 0)
+    world.stop_patience = 120
     told = []
     try:
         world.begin()

@@ -57,6 +57,7 @@ class World:
         self.steps: list[str] = []
         self.mark = 0
         self.rounds = 0
+        self.stop_patience = 3 * STOP_SECONDS  # then it is killed
 
     # ------------------------------------------------------------------------------------------------------ a round
     def begin(self):
@@ -162,9 +163,9 @@ class World:
 
     def await_end(self, state: str) -> int:
         try:
-            return self.broker.child.process.wait(3 * STOP_SECONDS)
+            return self.broker.child.process.wait(self.stop_patience)
         except subprocess.TimeoutExpired:
-            raise Broken(f"SIGTERM, {state}: the broker has not ended after {3 * STOP_SECONDS} s")
+            raise Broken(f"SIGTERM, {state}: the broker has not ended after {self.stop_patience} s")
 
     def terminate_hanging(self, outage):
         """It says what it waits for. Then the disk answers again, or a second signal ends it."""
