@@ -3,7 +3,7 @@ here: one thread."""
 
 import errno
 
-from outages.faults import ALL_TIMES, ALLOCATE, CREATE, HANG, OPEN, SYNC, WRITE, Descriptors
+from outages.faults import ALL_TIMES, ALLOCATE, CREATE, HANG, OPEN, RENAME, SYNC, WRITE, Descriptors
 from outages.load import STORAGE_ERROR
 
 # Whatever the errno, a failed sync is one (docs/internals/ERRNO.md).
@@ -80,13 +80,24 @@ class SyncFails(ReadOnly):
 
 
 class WriteFails(ReadOnly):
+    """Or what makes a file, or gives it its name."""
+
+    WAYS = (
+        (WRITE, "/commitlog/", ".log", "a write"), (WRITE, "/commitlog/", ".log", "a write"),
+        (WRITE, "/commitlog/", ".index.tmp", "a write of an index file"), (WRITE, "/manifest", "", "a write of the manifest"),
+        (CREATE, "/commitlog/", ".log", "making a segment"), (CREATE, "/commitlog/", ".index.tmp", "making an index file"),
+        (RENAME, "/commitlog/", ".index", "naming an index file"),
+    )
+
     def begin(self):
         draw = self.world.random
         self.number = draw.choice(FAILURE_ERRNOS)
-        self.world.faults.arm(WRITE, self.number, "/commitlog/", ".log", skip=draw.randrange(4), times=draw.choice((1, ALL_TIMES)))
+        operation, part, ending, self.what = draw.choice(self.WAYS)
+        self.may_be_forgotten = part == "/manifest"
+        self.world.faults.arm(operation, self.number, part, ending, skip=draw.randrange(4), times=draw.choice((1, ALL_TIMES)))
 
     def __str__(self):
-        return f"a write fails with {errno.errorcode[self.number]}"
+        return f"{self.what} fails with {errno.errorcode[self.number]}"
 
 
 class MetadataSyncFails(Outage):
@@ -263,5 +274,5 @@ class Hang(Outage):
 PASSING = (DescriptorsTaken, OpensFail, DiskFull, NoSegment, Quota)
 KINDS = (Nothing, SyncFails, WriteFails, MetadataSyncFails, *PASSING, Hang)
 # How often each is drawn; a hang takes seconds, for the stop must speak first.
-WEIGHTS = {Nothing: 2, SyncFails: 5, WriteFails: 2, MetadataSyncFails: 1, DescriptorsTaken: 3, OpensFail: 2, DiskFull: 4, NoSegment: 2,
+WEIGHTS = {Nothing: 2, SyncFails: 5, WriteFails: 4, MetadataSyncFails: 1, DescriptorsTaken: 3, OpensFail: 2, DiskFull: 4, NoSegment: 2,
            Quota: 1, Hang: 2}
