@@ -67,13 +67,12 @@ class Loop:
         """Rounds on one data folder, until there were enough or a promise was broken; how many."""
         world = World(self.arguments, f"{self.arguments.seed}-{first}", self.faults, self.place, first)
         rounds = min(FOLDER_ROUNDS, self.arguments.rounds - first)
-        done, told = 0, ""
+        done, broken_before = 0, self.broken
         try:
             world.begin()
             while done < rounds:
                 done += 1
-                told = world.round(next(kind_of))
-                print(f"{first + done}: {told}", flush=True)
+                print(f"{first + done}: {world.round(next(kind_of))}", flush=True)
             world.finish()
         except (Broken, OSError, RuntimeError, EOFError) as broken:
             self.broken += 1
@@ -81,7 +80,7 @@ class Loop:
                   f"{world.tail()}", flush=True)
         finally:
             self.add(world)
-            world.remove(keep=self.arguments.keep and sys.exc_info()[0] is not None)
+            world.remove(keep=self.arguments.keep and self.broken > broken_before)
         return max(done, 1)
 
     def add(self, world: World):
@@ -110,6 +109,7 @@ def main() -> int:
     parser.add_argument("--plain", action="store_true", help="no file system of its own: the full disk is the preloaded library's too")
     parser.add_argument("--work-seconds", type=float, default=0.6, help="at most, of load before an outage")
     parser.add_argument("--partitions", type=int, help="no outage: a stop under load with so many partitions")
+    parser.add_argument("--segment-mib", type=int, default=128, help="with --partitions: mq.segment.bytes")
     parser.add_argument("--keep", action="store_true", help="leave the broker's log of what was broken")
     arguments = parser.parse_args()
     arguments.rounds = arguments.rounds or (len(arguments.only or kinds.KINDS) if arguments.each else 200)

@@ -15,6 +15,8 @@ def stop_with_many(loop) -> str:
     print(f"seed {arguments.seed}, data on {loop.place.kind}", flush=True)
     world = World(arguments, str(arguments.seed), loop.faults, loop.place, 0)
     world.stop_patience = 120
+    # Each segment begins with the state of all partitions.
+    world.broker.settings |= {"mq.segment.bytes": arguments.segment_mib << 20}
     told = []
     try:
         world.begin()
