@@ -110,9 +110,7 @@ class BrokerLives {
     world_.disk().heal();
     world_.disk().limit_open_files(1U << 20U);
     world_.disk().set_capacity(kVolume);
-    if (std::exchange(faults_stand_, false)) {
-      well_since_ms_ = now();
-    }
+    faults_stand_ = false;
   }
   // Does the manifest say that a sync has failed? If not, a start of the same boot cannot know.
   [[nodiscard]] bool is_noted() {
@@ -213,7 +211,7 @@ class BrokerLives {
   void hear() {
     note_time();
     look_at_faults();
-    if (const auto why = traffic_.forgotten(faults_stand_ ? now() : well_since_ms_); !why.empty()) {
+    if (const auto why = traffic_.forgotten(); !why.empty()) {
       broken(why);
     }
   }
@@ -441,7 +439,6 @@ class BrokerLives {
   Millis latest_wall_ms_ = 0;
   Left left_ = Left::all;
   bool faults_stand_ = false;
-  Millis well_since_ms_ = 0;
   NetworkFaults network_{.delay_ms_max = static_cast<Millis>(random_.below(6)),
                          .partial_reads = random_.chance(2),
                          .reset_one_in = random_.chance(2) ? 400U : 0U};

@@ -69,12 +69,12 @@ class LivesClient {
   void tell(const Request& request) {
     connection_->tell(request);
   }
-  // What nobody has answered for a minute, at the earliest counted from `since_ms`, or "".
-  [[nodiscard]] std::string forgotten(Millis since_ms) const {
+  // What nobody has answered for a minute, or "".
+  [[nodiscard]] std::string forgotten() const {
     constexpr Millis kPatienceMs = 60'000;
     const auto now = world_.queue().clock().monotonic_ms();
     for (const auto& one : under_way_) {
-      if (now - std::max(one.begun_ms, since_ms) > kPatienceMs) {
+      if (now - one.begun_ms > kPatienceMs) {
         return name_ + " asked " + one.what + " at " + std::to_string(one.begun_ms) + " and hears nothing";
       }
     }

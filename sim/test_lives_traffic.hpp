@@ -51,15 +51,14 @@ class LivesTraffic {
     }
     return count;
   }
-  // What waits for longer than a minute, or "". Commits and DeleteRecords wait for room without a bound, as
-  // docs/internals/ERRNO.md says: their minute begins at `well_since_ms`.
-  [[nodiscard]] std::string forgotten(Millis well_since_ms) const {
-    auto why = admin_.forgotten(0);
+  // What waits for longer than a minute, or "".
+  [[nodiscard]] std::string forgotten() const {
+    auto why = admin_.forgotten();
     for (const auto* client : {&group_, &trimmer_}) {
-      why = why.empty() ? client->forgotten(well_since_ms) : why;
+      why = why.empty() ? client->forgotten() : why;
     }
     for (const auto& producer : producers_) {
-      why = why.empty() ? producer->client().forgotten(0) : why;
+      why = why.empty() ? producer->client().forgotten() : why;
     }
     return why;
   }
