@@ -272,6 +272,32 @@ TEST_F(GroupSim, ACommitWithANegativeRetentionExpiresAtTheNextCheckAndMinusOneIs
   EXPECT_EQ(committed(world, "by default", 7), 7);
 }
 
+TEST_F(GroupSim, AStopOnAFullDiskDoesNotWaitForACommitThatWaitsForRoom) {
+  auto& world = new_world(9);
+  start(world);
+  const auto member = stable_member(world);  // the shard is loaded then
+  world.disk().set_capacity(world.disk().used_bytes());
+  OffsetCommitRequest request;
+  request.group_id = "g";
+  request.member_id = member.id;
+  request.generation_id_or_member_epoch = member.generation;
+  auto& topic = request.topics.emplace_back();
+  topic.name = kTopic.name;
+  topic.partitions.push_back({.partition_index = 1, .committed_offset = 42, .committed_metadata = "m"});
+  bool is_answered = false;
+  connection->call_version<OffsetCommitRequest, OffsetCommitResponse>(
+      request, 9,
+      [&](const Result<client::Answered<OffsetCommitResponse>>& answer) { is_answered = answer.has_value(); });
+  world.queue().run_for(2'000);
+  EXPECT_FALSE(is_answered);
+  EXPECT_TRUE(world.stop_broker());
+  EXPECT_FALSE(is_answered) << "nobody may think that it was kept";
+  world.disk().set_capacity(1LL << 40);
+  ASSERT_TRUE(world.start_broker()) << world.why();
+  connect(world);
+  EXPECT_EQ(committed_soon(world, "g"), -1);
+}
+
 TEST_F(GroupSim, ATopicThatIsDeletedTakesItsCommittedOffsetsWithIt) {
   auto& world = new_world(7);
   start(world);
