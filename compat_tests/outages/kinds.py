@@ -273,6 +273,8 @@ class Hang(Outage):
 
 PASSING = (DescriptorsTaken, OpensFail, DiskFull, NoSegment, Quota)
 KINDS = (Nothing, SyncFails, WriteFails, MetadataSyncFails, *PASSING, Hang)
+# What --each takes, which must be short: where writes find no room a producer hears of it after five seconds only.
+SHORT = tuple(kind for kind in KINDS if kind is not Quota)
 # How often each is drawn; a hang takes seconds, for the stop must speak first.
 WEIGHTS = {Nothing: 2, SyncFails: 5, WriteFails: 4, MetadataSyncFails: 1, DescriptorsTaken: 3, OpensFail: 2, DiskFull: 4, NoSegment: 2,
            Quota: 1, Hang: 2}

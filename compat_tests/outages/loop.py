@@ -32,8 +32,14 @@ from threads.clients import Broken  # noqa: E402
 FOLDER_ROUNDS = 40  # then a new folder, so that all of it can be read again now and then
 
 
+def named_kinds(arguments) -> list:
+    if arguments.only:
+        return [kind for kind in kinds.KINDS if kind.__name__ in arguments.only]
+    return list(kinds.SHORT if arguments.each else kinds.KINDS)
+
+
 def drawn_kinds(arguments, draw: random.Random):
-    named = [kind for kind in kinds.KINDS if not arguments.only or kind.__name__ in arguments.only]
+    named = named_kinds(arguments)
     if arguments.each:
         draw.shuffle(named)
     while True:
@@ -112,7 +118,7 @@ def main() -> int:
     parser.add_argument("--segment-mib", type=int, default=128, help="with --partitions: mq.segment.bytes")
     parser.add_argument("--keep", action="store_true", help="leave the broker's log of what was broken")
     arguments = parser.parse_args()
-    arguments.rounds = arguments.rounds or (len(arguments.only or kinds.KINDS) if arguments.each else 200)
+    arguments.rounds = arguments.rounds or (len(named_kinds(arguments)) if arguments.each else 200)
     loop = Loop(arguments)
     try:
         if arguments.partitions:
