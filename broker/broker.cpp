@@ -246,6 +246,11 @@ void Broker::set_rules(const metadata::Topic& topic) {
   }
 }
 
+std::string Broker::waits_for() const {
+  const auto of_log = log_ ? log_->waits_for() : std::string{};
+  return of_log.empty() ? stop_waits_for_.load() : of_log;
+}
+
 void Broker::stop(Task done) {
   const auto finished = std::make_shared<Task>(std::move(done));
   if (http_) {
@@ -253,9 +258,13 @@ void Broker::stop(Task done) {
   }
   server_->stop([this, finished] {
     log_->stop_waiting();  // groups wait for what they have appended, and that may wait for room
+    stop_waits_for_ = "groups";
     groups_->stop([this, finished] {
+      stop_waits_for_ = "the metadata log, a write or a sync of it";
       controller_->stop(*runtime_.io.front(), [this, finished] {
+        stop_waits_for_ = "the log";
         log_->stop([this, finished](std::optional<LogPosition> clean_end) {
+          stop_waits_for_ = "a write of the clean-shutdown file";
           mark_clean(clean_end);
           runtime_.io.front()->post([finished] { (*finished)(); });
         });

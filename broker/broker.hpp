@@ -6,6 +6,7 @@
 // any more) -> log (drain, sync) -> clean-shutdown file, if the log is clean.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +29,8 @@ class Broker final : public metadata::MetadataListener {
   // Ends everything in order, then runs `done` on the first io loop. Call it on that loop.
   void stop(Task done);
 
-  // What stop() waits for just now, in words for the operator; empty: nothing that is known. Any thread.
-  [[nodiscard]] std::string waits_for() const { return log_ ? log_->waits_for() : std::string{}; }
+  // What stop() waits for just now, in words for the operator. Any thread.
+  [[nodiscard]] std::string waits_for() const;
 
   [[nodiscard]] const std::vector<Endpoint>& bound() const { return bound_; }
   // Where /metrics and /healthz are; nullopt: off.
@@ -73,6 +74,7 @@ class Broker final : public metadata::MetadataListener {
   std::unique_ptr<AdminHttp> http_;
   std::vector<Endpoint> bound_;
   std::optional<Endpoint> http_bound_;
+  std::atomic<const char*> stop_waits_for_{"connections"};
 };
 
 }  // namespace weir::broker

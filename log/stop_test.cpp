@@ -355,6 +355,34 @@ TEST_P(Shortage, AStartWithoutRoomForASegmentAnswersEveryProducerAndEveryMovedSt
   EXPECT_EQ(test.append_now(test.find(1, 0), {.values = {"again"}}).base_offset, Offset{10});
 }
 
+TEST_P(Shortage, SoDoesOneWhoseRecordCameWhileTheWriteFoundThatThereIsNoRoom) {
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  append_all(1, 0, 3);
+  Reply late;
+  test.disk.set_fault_hook([&](auto what, const auto& path) -> std::optional<Error> {
+    if (what != sim::DiskOperation::write || !path.ends_with(".log")) {
+      return std::nullopt;
+    }
+    if (!late) {
+      late = test.append(test.find(1, 0), {.values = {"late"}});
+    }
+    return error_of_errno(ENOSPC);
+  });
+  auto first = test.append(test.find(1, 0), {.values = {"first"}});
+  test.queue.run_for(7'000);
+  for (const auto& reply : {first, late}) {
+    ASSERT_TRUE(reply->has_value());
+    EXPECT_EQ((*reply)->error, (Error{Errc::disk_failed, ENOSPC}));
+  }
+  test.disk.set_fault_hook({});
+  test.queue.run_for(1'000);
+  EXPECT_EQ(test.append_now(test.find(1, 0), {.values = {"again"}}).base_offset, Offset{5});
+  EXPECT_EQ(count(1), 6) << "what was refused had its place";
+  ASSERT_TRUE(test.stop());
+  EXPECT_TRUE(test.clean_end);
+}
+
 TEST_P(Shortage, AProducerWhoseRecordWaitsForRoomHearsItWithinSecondsAndACommitWaits) {
   ASSERT_TRUE(test.start());
   test.create(1, 0);

@@ -35,8 +35,28 @@ void Writer::turn() {
 }
 
 void Writer::resumed() {
+  if (waits_since_) {  // retry() goes on with them
+    std::vector<Group> more;
+    appender_.take_groups(more);
+    add(more);
+    return;
+  }
+  is_asking_ = false;
   appender_.take_groups(groups_);
   work();
+}
+
+void Writer::ask_for_more() {
+  if (!std::exchange(is_asking_, true)) {
+    if (std::vector<Group> more; appender_.request_groups(false, more)) {
+      add(more);
+    }
+  }
+}
+
+void Writer::add(std::vector<Group>& more) {
+  is_asking_ = false;
+  std::ranges::move(more, std::back_inserter(groups_));
 }
 
 void Writer::retry() {
@@ -77,7 +97,10 @@ void Writer::work() {
   }
   groups_.clear();
   next_group_ = 0;
-  announce();  // what needs no sync is visible and answered before the sync begins
+  announce();        // what needs no sync is visible and answered before the sync begins
+  if (is_asking_) {  // since it waited for room: resumed() brings more
+    return;
+  }
   sync_if_wanted();
   announce();
   go_idle();
@@ -89,6 +112,7 @@ void Writer::wait() {
     waits_since_ = now;
   }
   if (now - *waits_since_ >= kRefuseAfterMs) {
+    ask_for_more();  // what went in before the log knew that there is no room
     for (auto number = next_group_; number < groups_.size(); ++number) {
       refuse_who_waits(groups_[number].items);
     }

@@ -75,6 +75,8 @@ class Writer {
   void work();
   void go_idle();
   void wait();
+  void ask_for_more();
+  void add(std::vector<Group>& more);
   void refuse_who_waits(std::vector<GroupItem>& items);
   Result<void> sync(Segment& segment);
   Result<void> write_group(Group& group);
@@ -107,6 +109,7 @@ class Writer {
   bool sync_is_due_ = false;  // by sync_now(): wanted from the next turn on, whose groups end with a pad for it
   bool has_failed_ = false;
   std::optional<Millis> waits_since_;
+  bool is_asking_ = false;                         // resumed() is still to come
   std::vector<std::shared_ptr<Partition>> moved_;  // high watermark moved, not yet announced; each once
   std::vector<std::shared_ptr<LogPartition>> moved_marks_;
   Answers answers_;

@@ -180,9 +180,8 @@ void wait_until_stopped(std::future<void> stopped, const broker::Broker& broker,
       std::_Exit(kFailed);
     }
     if (looks % kLooksBetweenLines == 0) {
-      const auto what = broker.waits_for();
       WEIR_LOG(warn, "still stopping, waits for {}; a second SIGTERM or Ctrl-C ends the process at once",
-               what.empty() ? "connections or groups" : what);
+               broker.waits_for());
     }
   }
 }
