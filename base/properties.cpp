@@ -169,7 +169,7 @@ Result<std::vector<Property>> parse_properties(std::string_view text) {
     auto name_text = unescape(whole.substr(0, end));
     auto value_text = unescape(whole.substr(value));
     if (!name_text || !value_text) {
-      return {Errc::corrupt, number};
+      return Error{Errc::corrupt, number};
     }
     all.push_back({.name = std::move(*name_text), .value = std::move(*value_text), .line = number});
   }

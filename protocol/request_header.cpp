@@ -13,7 +13,7 @@ Result<ParsedRequest> parse_request(const SharedBytes& frame) {
   const auto version = peek.read_int16();
   WEIR_TRY_VOID(peek.result());
   if (find_api(api_key) == nullptr) {
-    return {Errc::unsupported, api_key};
+    return Error{Errc::unsupported, api_key};
   }
   Reader in{frame};
   RequestHeader header;
