@@ -46,7 +46,7 @@ Result<M> parse_value(Bytes bytes) {
   }
   const auto version = load_be<std::int16_t>(bytes, 0);
   if (version < M::kMinVersion || version > M::kMaxVersion) {
-    return {Errc::unsupported, version};
+    return Error{Errc::unsupported, version};
   }
   return protocol::decode_all<M>(bytes.subspan(sizeof version), version, protocol::Trailing::refuse);
 }

@@ -38,7 +38,7 @@ void ProducerIdSource::refilled(Result<ProducerIdBlock> block) {
     ask_again_on = refilling_ ? waiters_.front().reply_on : nullptr;
   }
   for (auto& [waiter, id] : answers) {
-    waiter.reply_on->post([done = std::move(waiter.done), id = std::move(id)]() mutable { done(std::move(id)); });
+    waiter.reply_on->post([done = std::move(waiter.done), given = std::move(id)]() mutable { done(std::move(given)); });
   }
   if (ask_again_on != nullptr) {
     controller_.allocate_producer_ids(*ask_again_on,
