@@ -9,6 +9,10 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RANDOM_INPUTS = 200
 PIECE_MAX = 65_536
+# What once broke a property: LogAppendTime set by a client, with a negative maximum time and a base time far ahead.
+FOUND_BATCH = bytes.fromhex(
+    '000000000000000000000038c000009702b1dbdd0e750800000000000038c000004102d92e2931750800ff75757575756a9a000000005d0000000000010c000c0001'
+    '00000000fd5d00')
 
 
 def samples():
@@ -20,6 +24,8 @@ def samples():
     text = b'name = value\\\n  goes on\n# comment\nother:\\u0041\n' * 20
     yield text
     yield b'\x01' + zlib.compress(text, wbits=31)
+    for rules in range(32):  # of batch_validator_fuzz, with a version of Produce behind
+        yield bytes([rules, 9]) + FOUND_BATCH
     yield b'\x02\x0a' + bytes([9 << 2]) + b'0123456789'
 
 
