@@ -132,7 +132,16 @@ class Recovery {
     // After a clean stop nothing was written behind the clean point either, and what the file holds there is not ours.
     if (const auto clean = keeper_.manifest().clean_point - header->start;
         is_clean_ && facts.reserved_end > 0 && clean >= static_cast<std::int64_t>(kSegmentHeaderSize)) {
-      opened.size = std::min(opened.size, clean);
+      WEIR_TRY(const bool goes_on, has_entry_at(*file, header->seed, clean, opened.size));
+      if (goes_on) {
+        WEIR_LOG(
+            warn,
+            "commitlog: the clean-shutdown file is of an earlier stop, {} goes on behind its end: the log is scanned",
+            looked_at_);
+        is_clean_ = false;
+      } else {
+        opened.size = std::min(opened.size, clean);
+      }
     }
     opened.io = header->io;
     opened.boot_id = header->boot_id;
@@ -145,6 +154,16 @@ class Recovery {
       WEIR_TRY_VOID(write_header(*header, opened.segment->file()));  // the cache may be all that has it
     }
     return opened;
+  }
+
+  // A stop writes nothing behind the end that it tells. Who does is a later life, whose own mark is not there.
+  static Result<bool> has_entry_at(const File& file, SegmentSeed seed, std::int64_t position, std::int64_t end) {
+    if (position >= end) {
+      return false;
+    }
+    SegmentScan scan{file, seed, position, end};
+    WEIR_TRY(const auto step, scan.next());
+    return step == SegmentScan::Step::entry;
   }
 
   static Result<void> write_header(const SegmentHeader& header, File& file) {

@@ -194,6 +194,24 @@ TEST_P(Stop, EndsWhenTheNextSegmentFindsNoRoomWhileItStops) {
   EXPECT_EQ(count(1), 25);
 }
 
+// A copy of the data folder, made in two steps, or put back in part.
+TEST_P(Stop, TheMarkOfAnEarlierStopIsNotBelievedWhenTheLogHasGoneOn) {
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  append_all(1, 0, 5);
+  ASSERT_TRUE(test.stop());
+  const auto of_first_stop = test.clean_end;
+  ASSERT_TRUE(of_first_stop);
+  test.kill();
+  ASSERT_TRUE(test.start(true));
+  append_all(1, 5, 10);
+  test.crash(sim::CrashMode::process_death);
+  test.clean_end = of_first_stop;
+  ASSERT_TRUE(test.start(true));
+  EXPECT_EQ(count(1), 10);
+  EXPECT_EQ(test.append_now(test.find(1, 0), {.values = {"next"}}).base_offset, Offset{10});
+}
+
 // Nothing is said about the disk by a process that may open no more files.
 class Shortage : public Stop {
  protected:
