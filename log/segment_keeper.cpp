@@ -198,6 +198,9 @@ void SegmentKeeper::seal(std::unique_ptr<SegmentSnapshot> snapshot, bool is_sync
 // Each once, whatever comes of it; oldest first.
 Result<void> SegmentKeeper::sync_full_segments() {
   const std::scoped_lock one_at_a_time(sync_mutex_);
+  if (sync_failure_) {  // on another thread of the pool: what it was to sync must not be sealed here
+    return *sync_failure_;
+  }
   while (true) {
     std::shared_ptr<Segment> segment;
     {
@@ -210,7 +213,10 @@ Result<void> SegmentKeeper::sync_full_segments() {
     }
     auto synced = meter_.sync(segment->writing_file());
     hooks_.segment_synced(synced);
-    WEIR_TRY_VOID(std::move(synced));
+    if (!synced) {
+      sync_failure_ = synced.error();
+      return synced;
+    }
   }
 }
 

@@ -125,8 +125,9 @@ class SegmentKeeper {
 
   std::atomic<const char*> doing_{""};
   std::atomic<bool> is_zeroing_{false};  // a job that zeroes waits or runs
-  std::mutex sync_mutex_;                // held while a full segment is synced
-  std::mutex jobs_mutex_;                // guards what follows
+  std::mutex sync_mutex_;                // held while a full segment is synced; guards the next one
+  std::optional<Error> sync_failure_;
+  std::mutex jobs_mutex_;  // guards what follows
   std::deque<Job> jobs_;
   std::deque<std::shared_ptr<Segment>> unsynced_;  // full ones, oldest first; each has its sealing among the jobs
   bool is_running_ = false;
