@@ -35,7 +35,7 @@ void Writer::turn() {
 }
 
 void Writer::resumed() {
-  if (waits_since_) {  // retry() goes on with them
+  if (retry_is_due_) {  // which goes on with them
     std::vector<Group> more;
     appender_.take_groups(more);
     add(more);
@@ -60,6 +60,7 @@ void Writer::add(std::vector<Group>& more) {
 }
 
 void Writer::retry() {
+  retry_is_due_ = false;
   work();
 }
 
@@ -87,8 +88,8 @@ void Writer::work() {
         }
         fail(written.error());
       }
-      waits_since_.reset();
     }
+    waits_since_.reset();
     if (has_failed_) {
       answer_failed(group.items);
     } else {
@@ -107,6 +108,7 @@ void Writer::work() {
 }
 
 void Writer::wait() {
+  retry_is_due_ = true;
   const auto now = clock_.monotonic_ms();
   if (!waits_since_) {
     waits_since_ = now;

@@ -109,6 +109,7 @@ class Writer {
   bool sync_is_due_ = false;  // by sync_now(): wanted from the next turn on, whose groups end with a pad for it
   bool has_failed_ = false;
   std::optional<Millis> waits_since_;
+  bool retry_is_due_ = false;                      // retry() is still to come and does what there is to do
   bool is_asking_ = false;                         // resumed() is still to come
   std::vector<std::shared_ptr<Partition>> moved_;  // high watermark moved, not yet announced; each once
   std::vector<std::shared_ptr<LogPartition>> moved_marks_;
