@@ -25,7 +25,8 @@ def samples():
     yield text
     yield b'\x01' + zlib.compress(text, wbits=31)
     for rules in range(32):  # of batch_validator_fuzz, with a version of Produce behind
-        yield bytes([rules, 9]) + FOUND_BATCH
+        for version in (0, 9):
+            yield bytes([rules, version]) + FOUND_BATCH
     yield b'\x02\x0a' + bytes([9 << 2]) + b'0123456789'
 
 
