@@ -563,7 +563,11 @@ bool Appender::put_start_moved(const std::shared_ptr<LogPartition>& partition, O
 }
 
 bool Appender::put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
-  if (is_over() || epoch <= partition->leader_epoch()) {
+  if (closing_ || epoch <= partition->leader_epoch()) {
+    return true;
+  }
+  if (is_read_only()) {  // the metadata tell clients this epoch; the start that may write again finds it there
+    partition->assign_epoch(epoch, partition->log_end());
     return true;
   }
   if (!put_control_entry(partition->local(), EpochStartPayload{epoch, partition->log_end()})) {

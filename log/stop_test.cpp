@@ -194,6 +194,36 @@ TEST_P(Stop, EndsWhenTheNextSegmentFindsNoRoomWhileItStops) {
   EXPECT_EQ(count(1), 25);
 }
 
+// Readers that know of epochs ask with the one that the metadata tell, which a start behind a failed sync has raised.
+TEST_P(Stop, AReadOnlyLogServesTheEpochThatTheMetadataTell) {
+  test.options.raise_epochs = [](std::span<KnownPartition* const> partitions) {
+    for (auto* one : partitions) {
+      one->leader_epoch = LeaderEpoch{one->leader_epoch.value + 1};
+    }
+    return Result<void>{};
+  };
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  append_all(1, 0, 5);
+  test.disk.set_fault_hook([](auto what, const auto& path) -> std::optional<Error> {
+    const bool is_hit = what == sim::DiskOperation::sync && path.ends_with(".log");
+    return is_hit ? std::optional{error_of_failed_sync(EIO)} : std::nullopt;
+  });
+  EXPECT_TRUE(test.append_now(test.find(1, 0), {.values = {"fails"}}).error);
+  const auto before = test.find(1, 0)->leader_epoch();
+  test.crash(sim::CrashMode::process_death);
+  test.disk.set_fault_hook({});
+  ASSERT_TRUE(test.start());
+  EXPECT_TRUE(test.log->statistics().read_only);
+  EXPECT_EQ(test.find(1, 0)->leader_epoch(), LeaderEpoch{before.value + 1});
+  EXPECT_GE(count(1), 5);
+  test.kill();
+  ASSERT_TRUE(allow_writes(test.disk, "data"));
+  ASSERT_TRUE(test.start());
+  EXPECT_EQ(test.find(1, 0)->leader_epoch(), LeaderEpoch{before.value + 1});
+  EXPECT_FALSE(test.append_now(test.find(1, 0), {.values = {"again"}}).error);
+}
+
 // A copy of the data folder, made in two steps, or put back in part.
 TEST_P(Stop, TheMarkOfAnEarlierStopIsNotBelievedWhenTheLogHasGoneOn) {
   ASSERT_TRUE(test.start());
