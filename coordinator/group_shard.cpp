@@ -433,8 +433,8 @@ void GroupShard::appended(Result<Offset> outcome, Now now, Effects& out) {
     unseen_.clear();
   }
   const auto refusal = outcome ? std::nullopt : std::optional{outcome.error().code};
-  if (const auto told = std::exchange(told_refusal_, refusal); !outcome) {
-    if (told != refusal) {
+  if (const auto logged = std::exchange(logged_refusal_, refusal); !outcome) {
+    if (logged != refusal) {
       out.notes.push_back("group records are refused: " + to_string(outcome.error()));
     }
   } else if (std::exchange(start_at_next_append_, false)) {
@@ -453,7 +453,8 @@ GroupShard::Write& GroupShard::write_of(WriteId id) {
   return holder.at(static_cast<std::size_t>(id - holder.front().id));
 }
 
-// The write goes on: it may still become durable, as with every answer that says "timed out".
+// Answers the requests whose time is over with coordinator_not_available. Their writes stay queued and may become
+// durable.
 void GroupShard::time_out(Now now, Effects& out) {
   for (; !waiting_.empty() && waiting_.front().until <= now.monotonic_ms; waiting_.pop_front()) {
     for (auto answers = std::exchange(write_of(waiting_.front().write).answers, {}); auto& answer : answers) {

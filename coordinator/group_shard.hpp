@@ -114,8 +114,8 @@ class GroupShard {
     Millis until;  // monotonic
     WriteId write;
   };
-  std::deque<Waiting> waiting_;       // writes with answers, oldest first
-  std::optional<Errc> told_refusal_;  // of the last append, if that was refused: each cause is told once
+  std::deque<Waiting> waiting_;         // writes with answers, oldest first
+  std::optional<Errc> logged_refusal_;  // cause of the last append's refusal; logged once until it changes
   WriteId next_write_ = 1;
 
   std::deque<LogRecord> reappend_;        // live state still to be written again; nothing else is appended before it

@@ -171,7 +171,25 @@ class OpensFail(Shortage):
         return f"files cannot be opened: {errno.errorcode[self.number]}"
 
 
-class DiskFull(Outage):
+class NoRoom(Outage):
+    """Producers are refused and reads go on; `REFUSES`: the log line that must say so."""
+
+    REFUSES = ""
+
+    def told(self):
+        world = self.world
+        world.await_said(self.REFUSES)
+        world.await_refusals(STORAGE_ERROR)
+        world.await_reads()
+        world.require_health(200, "nearly full")
+        world.require_metric("weir_log_read_only", 0)
+
+    def healed(self):
+        self.world.await_said(r"commitlog: the disk of .* has room again", BACK_SECONDS)
+        super().healed()
+
+
+class DiskFull(NoRoom):
     """Another program fills the disk, into the reserve or wholly."""
 
     state = "disk full"
@@ -183,12 +201,7 @@ class DiskFull(Outage):
         self.world.place.fill(self.left)
 
     def told(self):
-        world = self.world
-        world.await_said(self.REFUSES)
-        world.await_refusals(STORAGE_ERROR)
-        world.await_reads()
-        world.require_health(200, "nearly full")
-        world.require_metric("weir_log_read_only", 0)
+        super().told()
         if self.left:
             self.what_goes_on()
 
@@ -201,15 +214,11 @@ class DiskFull(Outage):
     def heal(self):
         self.world.place.heal()
 
-    def healed(self):
-        self.world.await_said(r"commitlog: the disk of .* has room again", BACK_SECONDS)
-        super().healed()
-
     def __str__(self):
         return f"the disk is filled up to {self.left} bytes"
 
 
-class NoSegment(Outage):
+class NoSegment(NoRoom):
     """What is written finds room, a new segment does not."""
 
     state = "no room for a segment"
@@ -219,18 +228,6 @@ class NoSegment(Outage):
     def begin(self):
         self.number = self.world.random.choice((errno.ENOSPC, errno.EDQUOT))
         self.world.faults.arm(self.operations, self.number, "/commitlog/", self.ending)
-
-    def told(self):
-        world = self.world
-        world.await_said(self.REFUSES)
-        world.await_refusals(STORAGE_ERROR)
-        world.await_reads()
-        world.require_health(200, "nearly full")
-        world.require_metric("weir_log_read_only", 0)
-
-    def healed(self):
-        self.world.await_said(r"commitlog: the disk of .* has room again", BACK_SECONDS)
-        super().healed()
 
     def __str__(self):
         return f"no room for a segment: {errno.errorcode[self.number]}"

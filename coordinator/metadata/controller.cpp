@@ -105,8 +105,8 @@ class Controller::Engine {
     return std::move(plan.response);
   }
 
-  void tell_refusal(const Error& why) {
-    if (std::exchange(told_refusal_, why) != why) {
+  void log_refusal(const Error& why) {
+    if (std::exchange(logged_refusal_, why) != why) {
       WEIR_LOG(error, "metadata log: write failed ({}); {}", to_string(why),
                log_->read_only() ? "no metadata changes until the next start"
                                  : "changes are refused until a write succeeds");
@@ -125,10 +125,10 @@ class Controller::Engine {
     // Applied before it is written: a record that its own builder refuses must never reach the disk.
     WEIR_CHECK(builder.apply_all(log_->end_offset(), records));
     if (auto appended = log_->append(records, clock_.wall_ms()); !appended) {
-      tell_refusal(appended.error());
+      log_refusal(appended.error());
       return appended;
     }
-    told_refusal_.reset();
+    logged_refusal_.reset();
     ImageChanges changes;
     const auto after = builder.build(&changes);
     if (changes.broker_configs_changed) {
@@ -162,7 +162,7 @@ class Controller::Engine {
   ImageHolder images_;
   std::vector<MetadataListener*> listeners_;
   bool is_stopped_ = false;
-  std::optional<Error> told_refusal_;  // of the last change, if that was refused: the log tells each cause once
+  std::optional<Error> logged_refusal_;  // cause of the last change's refusal; logged once until it changes
 };
 
 Controller::Controller(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
