@@ -10,6 +10,7 @@ Error error_of_errno(int number) {
     case EEXIST: return {Errc::already_exists, number};
     case ENOSPC:
     case EDQUOT: return {Errc::disk_full, 0};
+    case EFBIG:  // the process's limit of a file's size
     case EMFILE:
     case ENFILE:
     case ENOMEM:

@@ -19,7 +19,9 @@ std::string why_log_stays_closed(const std::string& folder, const Error& error) 
   switch (error.code) {
     case Errc::unsupported: return what + "a newer version of Weir wrote it: start that version";
     case Errc::out_of_resources:
-      return what + "raise the limit of the process (ulimit -n for files, or memory), or close what takes them, and " +
+      return what +
+             "raise the limit of the process (ulimit -n for descriptors, -f for the size of a file, or memory), or "
+             "close what takes them, and " +
              "start again";
     case Errc::disk_full: return what + "make room on its volume (bytes, or files: `df -i`) and start again";
     case Errc::disk_failed:
@@ -170,8 +172,11 @@ Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitio
   for (const auto* partition : partitions) {
     keys.push_back(partition->key);
   }
-  WEIR_LOG(warn, "the machine restarted without a clean stop: {} a new leader epoch",
-           count_of(std::ssize(keys), "partition gets", "partitions get"));
+  WEIR_LOG(
+      warn,
+      "records that were not synced may be gone (the machine restarted without a clean stop, or a sync failed): {} "
+      "a new leader epoch",
+      count_of(std::ssize(keys), "partition gets", "partitions get"));
   WEIR_TRY_VOID(controller_->bump_leader_epochs(keys));
   const auto image = controller_->image();
   for (auto* partition : partitions) {

@@ -154,6 +154,9 @@ void GroupShard::join(JoinRequest request, Ticket ticket, Now now, Effects& out)
   if (is_new && !request.member_id.empty()) {
     return refuse_with(ErrorCode::unknown_member_id);
   }
+  if (is_new && is_queue_full()) {
+    return refuse_with(ErrorCode::coordinator_not_available);
+  }
   auto& slot = find_or_make(group_id, now);
   GroupEffects effects;
   slot.group->join(std::move(request), ticket, now, effects);
@@ -224,6 +227,9 @@ void GroupShard::commit(CommitRequest request, Ticket ticket, Now now, Effects& 
   if (is_new && request.sender.generation >= 0) {
     return refuse_with(request.old_unknown_group_error ? ErrorCode::illegal_generation : ErrorCode::group_id_not_found);
   }
+  if (is_queue_full()) {
+    return refuse_with(ErrorCode::coordinator_not_available);
+  }
   auto& slot = find_or_make(request.group_id, now);
   if (const auto error = slot.group->commit(request.sender, now); error != ErrorCode::none) {
     refuse_with(error);
@@ -261,6 +267,8 @@ void GroupShard::delete_offsets(const DeleteOffsetsRequest& request, Ticket tick
     answer.error = ErrorCode::group_id_not_found;
   } else if (slot->group->state() != GroupState::empty && !slot->group->uses_consumer_protocol()) {
     answer.error = ErrorCode::non_empty_group;  // nobody can tell what such a group reads
+  } else if (is_queue_full()) {
+    answer.error = ErrorCode::coordinator_not_available;
   }
   if (answer.error != ErrorCode::none) {
     out.answers.push_back({ticket, std::move(answer)});
@@ -291,6 +299,8 @@ void GroupShard::delete_group(const std::string& group_id, Ticket ticket, Now no
     error = ErrorCode::group_id_not_found;
   } else if (slot->group->state() != GroupState::empty) {
     error = ErrorCode::non_empty_group;
+  } else if (is_queue_full()) {
+    error = ErrorCode::coordinator_not_available;
   }
   if (error != ErrorCode::none) {
     out.answers.push_back({ticket, DeleteGroupAnswer{error}});
@@ -389,6 +399,7 @@ void GroupShard::queue(Write write, Now now) {
     waiting_.push_back({now.monotonic_ms + config_.write_timeout_ms, write.id});
   }
   ++slots_.at(write.group_id)->writes;
+  queued_bytes_ += write.size();
   queued_.push_back(std::move(write));
 }
 
@@ -414,6 +425,7 @@ std::vector<LogRecord> GroupShard::take_append() {
       break;
     }
     bytes += size;
+    queued_bytes_ -= size;
     records.insert(records.end(), queued_.front().records.begin(), queued_.front().records.end());
     under_way_.push_back(std::move(queued_.front()));
     queued_.pop_front();

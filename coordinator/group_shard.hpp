@@ -9,7 +9,8 @@
 // What OffsetFetch shows is durable, always. A refused append rolls the offsets back to what is durable, answers its
 // events with a retriable error, and the groups go on from there. An append of which nothing is heard (a full disk) is
 // waited for, but who asked hears coordinator_not_available after offsets.commit.timeout.ms, as from Kafka; what was
-// asked may still come true. Members in JoinGroup and SyncGroup wait on: their own time-outs end that.
+// asked may still come true. Behind GroupConfig::queued_bytes_max of waiting records commits, deletions and new groups
+// are refused so at once. Members in JoinGroup and SyncGroup wait on: their own time-outs end that.
 #pragma once
 
 #include <deque>
@@ -85,6 +86,8 @@ class GroupShard {
   void apply(Slot& slot, GroupEffects effects, std::optional<Answer> last, Now now, Effects& out);
   void write_offsets(Slot& slot, std::vector<Change> changes, std::vector<Answer> answers, bool delete_group, Now now);
   void queue(Write write, Now now);
+  // The log takes nothing for long, and clients ask again: what they are refused must not wait here as well.
+  [[nodiscard]] bool is_queue_full() const { return queued_bytes_ >= config_.queued_bytes_max; }
   Write& write_of(WriteId id);
   void time_out(Now now, Effects& out);
   void finish(Write& write, ErrorCode error, Now now, Effects& out);
@@ -109,6 +112,7 @@ class GroupShard {
   std::set<std::string> unseen_;
 
   std::deque<Write> queued_;
+  std::size_t queued_bytes_ = 0;  // of their records
   std::deque<Write> under_way_;
   struct Waiting {
     Millis until;  // monotonic

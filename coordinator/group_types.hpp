@@ -42,6 +42,7 @@ struct GroupConfig {
   Millis write_timeout_ms = 5'000;                  // offsets.commit.timeout.ms
   std::int64_t reappend_dirty_bytes = 16LL << 20;   // docs/ARCHITECTURE.md, "Groups": when to write live state anew
   std::size_t append_bytes_max = std::size_t{256} << 10;  // one append carries no more, unless one event needs it
+  std::size_t queued_bytes_max = std::size_t{4} << 20;    // of records behind it; then what would add one is refused
 };
 
 struct JoinProtocol {

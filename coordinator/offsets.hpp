@@ -2,6 +2,7 @@
 // writes under way. Owned by a GroupShard; one thread. Writes end in the order in which they began.
 #pragma once
 
+#include <list>
 #include <map>
 #include <string>
 #include <utility>
@@ -53,7 +54,7 @@ class Offsets {
   struct Cell {
     std::optional<CommittedOffset> durable;
     Millis changed_ms = -1;  // of the first durable commit in a row that said this offset
-    std::vector<std::pair<WriteId, std::optional<CommittedOffset>>> writes;  // under way, oldest first
+    std::list<std::pair<WriteId, std::optional<CommittedOffset>>> writes;  // under way, oldest first; they end in order
     [[nodiscard]] const std::optional<CommittedOffset>& newest() const {
       return writes.empty() ? durable : writes.back().second;
     }

@@ -138,6 +138,30 @@ TEST(OffsetCommit, OfWhichTheLogSaysNothingIsAnsweredInTimeAndMayStillComeTrue) 
   test.advance(test.config.write_timeout_ms);  // and no second answer
 }
 
+// A disk without room for an hour, and clients that ask again and again.
+TEST(OffsetCommit, WhatWaitsForTheLogIsBoundedWhateverClientsAskFor) {
+  ShardUnderTest test;
+  test.hold = true;
+  const auto error_of = [&](Ticket ticket) { return test.get<CommitAnswer>(ticket).partitions[0]; };
+  test.commit_async(commit_request("s", "", -1, 1));
+  auto last = test.commit_async(commit_request("s", "", -1, 2));
+  std::size_t waiting = 1;
+  for (; !test.answered(last) && waiting < 1'000'000; ++waiting) {
+    last = test.commit_async(commit_request("s", "", -1, 3));
+  }
+  EXPECT_EQ(error_of(last), ErrorCode::coordinator_not_available);
+  EXPECT_GT(waiting, 10'000U);
+  EXPECT_LT(waiting, test.config.queued_bytes_max / 20);
+  EXPECT_EQ(test.get<DeleteGroupAnswer>(test.delete_group_async("s")).error, ErrorCode::coordinator_not_available);
+  EXPECT_EQ(test.join(join_request("another")).error, ErrorCode::coordinator_not_available);
+  while (test.holds()) {
+    test.release();
+  }
+  EXPECT_EQ(committed(test, "s"), 3);
+  test.hold = false;
+  EXPECT_EQ(error_of(test.commit_async(commit_request("s", "", -1, 4))), ErrorCode::none);
+}
+
 TEST(OffsetCommit, KeepsTheSessionOfItsMember) {
   ShardUnderTest test;
   auto request = join_request("g");

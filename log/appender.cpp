@@ -562,18 +562,13 @@ bool Appender::put_start_moved(const std::shared_ptr<LogPartition>& partition, O
   return true;
 }
 
-bool Appender::put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch) {
-  if (closing_ || epoch <= partition->leader_epoch()) {
+bool Appender::put_epoch_start(const std::shared_ptr<LogPartition>& partition, Offset start) {
+  if (is_over()) {
     return true;
   }
-  if (is_read_only()) {  // the metadata tell clients this epoch; the start that may write again finds it there
-    partition->assign_epoch(epoch, partition->log_end());
-    return true;
-  }
-  if (!put_control_entry(partition->local(), EpochStartPayload{epoch, partition->log_end()})) {
+  if (!put_control_entry(partition->local(), EpochStartPayload{partition->leader_epoch(), start})) {
     return false;
   }
-  partition->assign_epoch(epoch, partition->log_end());
   mark_changed(partition);
   return true;
 }

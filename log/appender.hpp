@@ -97,8 +97,8 @@ class Appender {
   bool put_created(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch);
   bool put_deleted(LogPartition& partition);
   bool put_start_moved(const std::shared_ptr<LogPartition>& partition, Offset start,
-                       Answer& answer);  // takes it if true
-  bool put_epoch_start(const std::shared_ptr<LogPartition>& partition, LeaderEpoch epoch);
+                       Answer& answer);                                                // takes it if true
+  bool put_epoch_start(const std::shared_ptr<LogPartition>& partition, Offset start);  // of its leader_epoch()
   // The same reservation once more, in another block: a bad block must not bring offsets back.
   bool put_reserved_copy(const std::shared_ptr<LogPartition>& partition);
   // Replicated partitions. `producers`: as of offset `end`. Each takes the answer if true.

@@ -99,8 +99,6 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     found->second->begin_life(one.rules);
     if (one.rules.memory) {
       memory_.add(found->second);
-      // The metadata tells the epoch at the next start too; the log need not.
-      found->second->assign_epoch(one.leader_epoch, found->second->log_end());
     }
   }
   if (recovered.machine_restarted && options_.raise_epochs) {
@@ -115,6 +113,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
       WEIR_TRY_VOID(options_.raise_epochs(may_lack_a_tail));
     }
   }
+  const auto with_new_epoch = take_epochs_of(all, in_log);
   writer_.start(recovered.tail);
   for (auto& snapshot : recovered.without_index) {
     keeper_.seal(std::move(snapshot), true);
@@ -153,10 +152,10 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
       table_.emplace(one.key, partition);
     }
     in_log.erase(found);
-    if (one.leader_epoch > partition->leader_epoch() && !partition->is_replicated()) {
-      appender_.push_control(
-          [partition, epoch = one.leader_epoch](Appender& log) { return log.put_epoch_start(partition, epoch); });
-    }
+  }
+  for (const auto& partition : with_new_epoch) {
+    appender_.push_control(
+        [partition, start = partition->log_end()](Appender& log) { return log.put_epoch_start(partition, start); });
   }
   for (const auto& [key, partition] : in_log) {
     replaced.push_back(partition);
@@ -182,6 +181,24 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     repeat(kScrubTurnMs, &Engine::begin_scrubbing);
   }
   return {};
+}
+
+// Readers ask with the epoch that the metadata has, so partitions have it before the log has room for the entry.
+// Returns those that wait for an entry. A memory topic needs none: the metadata has its epoch at the next start too.
+std::vector<std::shared_ptr<LogPartition>> CommitLog::Engine::take_epochs_of(
+    std::span<const KnownPartition> known, const std::map<PartitionKey, std::shared_ptr<LogPartition>>& in_log) {
+  std::vector<std::shared_ptr<LogPartition>> changed;
+  for (const auto& one : known) {
+    const auto found = in_log.find(one.key);
+    if (found == in_log.end() || found->second->is_replicated() || one.leader_epoch <= found->second->leader_epoch()) {
+      continue;
+    }
+    found->second->assign_epoch(one.leader_epoch, found->second->log_end());
+    if (!one.rules.memory) {
+      changed.push_back(found->second);
+    }
+  }
+  return changed;
 }
 
 std::shared_ptr<Partition> CommitLog::Engine::create(const PartitionKey& key, const PartitionRules& rules,

@@ -103,6 +103,8 @@ class CommitLog::Engine final : public AppenderHooks,
   void post(Executor& on, Task task);
   static void reply(Answer answer);
   void finish_stop(bool is_whole, LocalPartition next_local, Stopped done);
+  static std::vector<std::shared_ptr<LogPartition>> take_epochs_of(
+      std::span<const KnownPartition> known, const std::map<PartitionKey, std::shared_ptr<LogPartition>>& in_log);
   void give_up_clean_end(const Error& why);
   // Runs `job` every `period_ms`, until the log stops.
   void repeat(Millis period_ms, void (Engine::*job)());

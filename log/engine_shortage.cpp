@@ -122,7 +122,8 @@ void CommitLog::Engine::note_shortage(const Error& why, std::int64_t needed, con
   if (!told_lack_.exchange(true)) {
     WEIR_LOG(error,
              "commitlog: {} waits ({}) and is tried again twice a second; when the open segment is full producers are "
-             "refused until then. Raise the limit of the process (ulimit -n for files), or close what takes them",
+             "refused until then. Raise the limit of the process (ulimit -n for descriptors, -f for the size of a "
+             "file), or close what takes them",
              job, to_string(why));
   }
   appender_.bring();

@@ -129,20 +129,7 @@ class Recovery {
     Opened opened;
     WEIR_TRY(const auto size, file->size());
     opened.size = facts.bounded(size);
-    // After a clean stop nothing was written behind the clean point either, and what the file holds there is not ours.
-    if (const auto clean = keeper_.manifest().clean_point - header->start;
-        is_clean_ && facts.reserved_end > 0 && clean >= static_cast<std::int64_t>(kSegmentHeaderSize)) {
-      WEIR_TRY(const bool goes_on, has_entry_at(*file, header->seed, clean, opened.size));
-      if (goes_on) {
-        WEIR_LOG(
-            warn,
-            "commitlog: the clean-shutdown file is of an earlier stop, {} goes on behind its end: the log is scanned",
-            looked_at_);
-        is_clean_ = false;
-      } else {
-        opened.size = std::min(opened.size, clean);
-      }
-    }
+    WEIR_TRY_VOID(look_behind_clean_end(*file, *header, opened.size, facts.reserved_end > 0));
     opened.io = header->io;
     opened.boot_id = header->boot_id;
     opened.same_boot = is_this_boot(header->boot_id);
@@ -156,7 +143,28 @@ class Recovery {
     return opened;
   }
 
-  // A stop writes nothing behind the end that it tells. Who does is a later life, whose own mark is not there.
+  // A stop writes nothing behind the end that it tells: who goes on there is a later life, which has left no mark. What
+  // a file that was longer from the beginning holds there is not of this log.
+  Result<void> look_behind_clean_end(const File& file, const SegmentHeader& header, std::int64_t& size,
+                                     bool was_longer) {
+    const auto clean = keeper_.manifest().clean_point - header.start;
+    const auto begin = static_cast<std::int64_t>(kSegmentHeaderSize);
+    if (!is_clean_) {
+      return {};
+    }
+    WEIR_TRY(const bool goes_on, has_entry_at(file, header.seed, std::max(clean, begin), size));
+    if (goes_on) {
+      WEIR_LOG(
+          warn,
+          "commitlog: the clean-shutdown file is of an earlier stop, {} goes on behind its end: the log is scanned",
+          looked_at_);
+      is_clean_ = false;
+    } else if (was_longer && clean >= begin) {
+      size = std::min(size, clean);
+    }
+    return {};
+  }
+
   static Result<bool> has_entry_at(const File& file, SegmentSeed seed, std::int64_t position, std::int64_t end) {
     if (position >= end) {
       return false;

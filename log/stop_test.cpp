@@ -17,6 +17,16 @@ constexpr std::int64_t kMiB = 1 << 20;
 class Stop : public testing::TestWithParam<IoMode> {
  protected:
   Stop() { test.options.io = GetParam(); }
+  // As a broker does, whose metadata keep them.
+  void raise_epochs_after_power_cuts() {
+    test.options.raise_epochs = [this](std::span<KnownPartition* const> partitions) {
+      ++epoch_;
+      for (auto* one : partitions) {
+        one->leader_epoch = LeaderEpoch{epoch_};
+      }
+      return Result<void>{};
+    };
+  }
   void append_all(int topic, int from, int to, std::size_t size = 10) {
     for (int i = from; i < to; ++i) {
       ASSERT_FALSE(test.append_now(test.find(topic, 0), {.values = {value(i, size)}}).error) << i;
@@ -51,6 +61,9 @@ class Stop : public testing::TestWithParam<IoMode> {
     test.kill();
   }
   TestLog test{77};
+
+ private:
+  std::int32_t epoch_ = 0;  // the last one in the metadata
 };
 
 // The life before has stopped cleanly, and this one goes on in the open segment.
@@ -196,12 +209,7 @@ TEST_P(Stop, EndsWhenTheNextSegmentFindsNoRoomWhileItStops) {
 
 // Readers that know of epochs ask with the one that the metadata tell, which a start behind a failed sync has raised.
 TEST_P(Stop, AReadOnlyLogServesTheEpochThatTheMetadataTell) {
-  test.options.raise_epochs = [](std::span<KnownPartition* const> partitions) {
-    for (auto* one : partitions) {
-      one->leader_epoch = LeaderEpoch{one->leader_epoch.value + 1};
-    }
-    return Result<void>{};
-  };
+  raise_epochs_after_power_cuts();
   ASSERT_TRUE(test.start());
   test.create(1, 0);
   append_all(1, 0, 5);
@@ -220,7 +228,7 @@ TEST_P(Stop, AReadOnlyLogServesTheEpochThatTheMetadataTell) {
   test.kill();
   ASSERT_TRUE(allow_writes(test.disk, "data"));
   ASSERT_TRUE(test.start());
-  EXPECT_EQ(test.find(1, 0)->leader_epoch(), LeaderEpoch{before.value + 1});
+  EXPECT_EQ(test.find(1, 0)->leader_epoch(), LeaderEpoch{before.value + 2}) << "each start behind it raises it";
   EXPECT_FALSE(test.append_now(test.find(1, 0), {.values = {"again"}}).error);
 }
 
@@ -240,6 +248,32 @@ TEST_P(Stop, TheMarkOfAnEarlierStopIsNotBelievedWhenTheLogHasGoneOn) {
   ASSERT_TRUE(test.start(true));
   EXPECT_EQ(count(1), 10);
   EXPECT_EQ(test.append_now(test.find(1, 0), {.values = {"next"}}).base_offset, Offset{10});
+}
+
+TEST_P(Stop, BehindTheMarkOfAnEarlierStopAPowerCutGivesANewEpochAllTheSame) {
+  for (const bool in_next_segment : {false, true}) {
+    SCOPED_TRACE(in_next_segment);
+    raise_epochs_after_power_cuts();
+    ASSERT_TRUE(test.start(true));
+    if (!test.find(1, 0)) {
+      test.create(1, 0);
+    }
+    append_all(1, 0, 5);
+    const auto before = test.find(1, 0)->leader_epoch();
+    ASSERT_TRUE(test.stop());
+    const auto of_first_stop = test.clean_end;
+    test.kill();
+    if (in_next_segment) {
+      test.options.io = GetParam() == IoMode::direct ? IoMode::buffered : IoMode::direct;
+    }
+    ASSERT_TRUE(test.start(true));
+    EXPECT_EQ(test.find(1, 0)->leader_epoch(), before);
+    append_all(1, 5, 10);
+    test.crash(sim::CrashMode::power_cut);
+    test.clean_end = of_first_stop;
+    ASSERT_TRUE(test.start(true));
+    EXPECT_EQ(test.find(1, 0)->leader_epoch(), LeaderEpoch{before.value + 1});
+  }
 }
 
 // Nothing is said about the disk by a process that may open no more files.
@@ -401,6 +435,38 @@ TEST_P(Shortage, AStartWithoutRoomForASegmentAnswersEveryProducerAndEveryMovedSt
   test.disk.set_fault_hook({});
   test.queue.run_for(1'000);
   EXPECT_EQ(test.append_now(test.find(1, 0), {.values = {"again"}}).base_offset, Offset{10});
+}
+
+TEST_P(Shortage, AStartWithoutRoomForASegmentServesTheEpochThatTheMetadataTell) {
+  raise_epochs_after_power_cuts();
+  test.options.space_check_ms = 100;
+  for (const int number : {ENOSPC, EMFILE}) {
+    SCOPED_TRACE(number);
+    ASSERT_TRUE(test.start());
+    if (!test.find(1, 0)) {
+      test.create(1, 0);
+    }
+    append_all(1, 0, 5);
+    const auto before = test.find(1, 0)->leader_epoch();
+    const auto end = test.find(1, 0)->log_end();
+    test.crash(sim::CrashMode::power_cut);
+    fail(sim::DiskOperation::create, ".log", number);
+    ASSERT_TRUE(test.start());
+    const LeaderEpoch raised{before.value + 1};
+    EXPECT_EQ(test.find(1, 0)->leader_epoch(), raised);
+    EXPECT_EQ(test.log->epoch_end(*test.find(1, 0), raised).end_offset, end);
+    EXPECT_EQ(count(1), end.value);
+    test.queue.run_for(1'000);
+    test.disk.set_fault_hook({});
+    test.queue.run_for(1'500);
+    append_all(1, 5, 6);
+    EXPECT_EQ(test.log->epoch_at(*test.find(1, 0), end), raised);
+    test.crash(sim::CrashMode::process_death);
+    ASSERT_TRUE(test.start());
+    EXPECT_EQ(test.find(1, 0)->leader_epoch(), raised) << "the entry was written once there was room";
+    EXPECT_EQ(test.log->epoch_end(*test.find(1, 0), before).end_offset, end);
+    test.kill();
+  }
 }
 
 TEST_P(Shortage, SoDoesOneWhoseRecordCameWhileTheWriteFoundThatThereIsNoRoom) {
