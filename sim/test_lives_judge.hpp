@@ -159,7 +159,10 @@ class LivesJudge {
       request.max_bytes = 1 << 20;
       auto& asked = request.topics.emplace_back();
       asked.topic_id = topic.id;
-      asked.partitions.push_back({.partition = index, .fetch_offset = at, .partition_max_bytes = 1 << 20});
+      asked.partitions.push_back({.partition = index,
+                                  .current_leader_epoch = known_.part(topic.number, index).leader_epoch,
+                                  .fetch_offset = at,
+                                  .partition_max_bytes = 1 << 20});
       const auto answer = ask<protocol::FetchResponse>("Fetch", request, 13);
       if (!answer) {
         break;

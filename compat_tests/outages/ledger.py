@@ -5,7 +5,7 @@ import collections
 import threading
 
 from harness.child import Deadline
-from outages.records import entries
+from outages.records import entries, fetch
 from raw.client import Connection
 from threads.clients import Broken
 
@@ -115,9 +115,7 @@ class Audit:
             at = self.ledger.take(topic, partition, self._fetch(topic, partition, at)) or at
 
     def _fetch(self, topic: str, partition: int, at: int) -> bytes:
-        answer = self.connection.call("Fetch", 4, {"MaxWaitMs": 1_000, "MinBytes": 1, "MaxBytes": 8 << 20, "Topics": [
-            {"Topic": topic, "Partitions": [{"Partition": partition, "FetchOffset": at, "PartitionMaxBytes": 4 << 20}]}]})
-        part = answer["Responses"][0]["Partitions"][0]
+        part = fetch(self.connection.call, topic, [(partition, at)], wait_ms=1_000, bytes_max=4 << 20)[0]
         if part["ErrorCode"] != 0:
             raise Broken(f"a fetch of {topic}-{partition} at {at} got error {part['ErrorCode']}")
         return part["Records"] or b""

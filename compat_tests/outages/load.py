@@ -7,7 +7,7 @@ import threading
 
 from harness.child import Deadline
 from outages.ledger import ASYNC, IDEMPOTENT, LEADER, PARTITIONS, SAFE, Ledger
-from outages.records import make_batch, produce
+from outages.records import fetch, make_batch, produce
 from raw import codec
 from raw.client import LATE, Connection
 from threads.clients import Broken, Client
@@ -159,10 +159,7 @@ class Reader(Worker):
 
     def work(self):
         topic = self.random.choice((SAFE, IDEMPOTENT, LEADER))
-        answer = self.call("Fetch", 4, {"MaxWaitMs": 100, "MinBytes": 1, "MaxBytes": 2 << 20, "Topics": [
-            {"Topic": topic, "Partitions": [{"Partition": i, "FetchOffset": self.ledger.end(topic, i), "PartitionMaxBytes": 256 << 10}
-                                            for i in range(PARTITIONS)]}]})
-        for part in answer["Responses"][0]["Partitions"]:
+        for part in fetch(self.call, topic, [(i, self.ledger.end(topic, i)) for i in range(PARTITIONS)], wait_ms=100, bytes_max=256 << 10):
             if part["ErrorCode"] == NOT_LEADER:
                 self.refused(NOT_LEADER)
             elif part["ErrorCode"] != 0:

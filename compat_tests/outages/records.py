@@ -103,3 +103,13 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
         if byte < 0x80:
             return value >> 1 ^ -(value & 1), at
+
+
+def fetch(call, topic: str, wanted: list[tuple[int, int]], wait_ms: int, bytes_max: int) -> list[dict]:
+    """The answer for each (partition, offset), asked for as clients do: with the leader epoch that Metadata has."""
+    told = call("Metadata", 7, {"Topics": [{"Name": topic}], "AllowAutoTopicCreation": False})["Topics"][0]["Partitions"]
+    epochs = {part["PartitionIndex"]: part["LeaderEpoch"] for part in told}
+    partitions = [{"Partition": partition, "CurrentLeaderEpoch": epochs.get(partition, -1), "FetchOffset": offset, "LogStartOffset": -1,
+                   "PartitionMaxBytes": bytes_max} for partition, offset in wanted]
+    return call("Fetch", 11, {"MaxWaitMs": wait_ms, "MinBytes": 1, "MaxBytes": 8 * bytes_max, "SessionId": 0, "SessionEpoch": -1,
+                              "Topics": [{"Topic": topic, "Partitions": partitions}], "ForgottenTopicsData": [], "RackId": ""})["Responses"][0]["Partitions"]

@@ -140,6 +140,15 @@ GOOD_FORMS = ("none", "gzip", "snappy", "lz4", "zstd", "snappy xerial", "zstd si
 
 
 # ---------------------------------------------------------------------------------------------------------- from a dict
+def _lying_record(key: int = 0, value: int = 0, headers: int = 0, header: int | None = None, content: int | None = None) -> bytes:
+    body = b"\0\0\0" + varint(key) + varint(value) + varint(headers)
+    if header is not None:
+        body += varint(header)
+    if content is not None:
+        body += varint(content)
+    return varint(len(body)) + body
+
+
 def from_spec(spec: dict) -> bytes:
     """`n` records (default 1) with the keys k and the values v0, v1 ... unless it says otherwise:
 
@@ -147,6 +156,7 @@ def from_spec(spec: dict) -> bytes:
     form        a key of FORMS               pid, epoch, seq   the producer's               base_ts, max_ts, step  times
     attrs       further attribute bits       tail        hex behind the records             cut      bytes missing at the end
     null_values indexes of tombstones        deltas      the records' offset deltas         behind   hex behind the batch
+    lengths     instead of n: one record of which lies what it says of its key, value, headers (their count), header (a name) or content
     and base_offset, leader_epoch, count, last_delta, crc, length, magic as batch() has them.
     """
     n, base_time = spec.get("n", 1), spec.get("base_ts", NOW)
@@ -158,6 +168,8 @@ def from_spec(spec: dict) -> bytes:
         value = None if index in spec.get("null_values", ()) else (b"x" * spec["size"] if "size" in spec else b"v%d" % index)
         key = None if index in spec.get("null_keys", ()) else b"k"
         payload += record(deltas[index], value, key, headers, index * spec.get("step", 0))
+    if "lengths" in spec:
+        n, payload = 1, _lying_record(**spec["lengths"])
     payload = pack(payload + bytes.fromhex(spec.get("tail", "")))
     whole = batch(
         payload, spec.get("count", n), spec.get("last_delta", n - 1), codec | spec.get("attrs", 0), spec.get("crc"),

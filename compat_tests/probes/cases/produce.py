@@ -95,6 +95,19 @@ def _settings() -> list:
     ]
 
 
+def _negative_lengths() -> list:
+    """Of what is in a record: -1 is null, and what is below?"""
+    lies = {"a key of -2": {"key": -2}, "a value of -2": {"value": -2}, "a value of the least": {"value": -(1 << 31)}, "-1 headers": {"headers": -1},
+            "a header's name of -1": {"headers": 1, "header": -1}, "a header's value of -2": {"headers": 1, "header": 0, "content": -2}}
+    steps = [("make", create("@t")), ("make packed", create("@packed", configs={"compression.type": "gzip"})),
+             ("make compacted", create("@compacted", configs={"cleanup.policy": "compact"}))]
+    for name, lengths in lies.items():
+        for form in ("none", "gzip"):
+            steps.append((f"{name}, {form}", produce("@t", {"lengths": lengths, "form": form})))
+        steps += [(f"{name}, packed anew", produce("@packed", {"lengths": lengths})), (f"{name}, compacted", produce("@compacted", {"lengths": lengths}))]
+    return [*steps, ("all", fetch("@t")), ("all packed anew", fetch("@packed")), ("all compacted", fetch("@compacted"))]
+
+
 def _two(first: str, second: str, specs) -> list:
     return [topic(name, PartitionData=[{"Index": index, "Records": {"batch": spec}} for index, spec in enumerate(specs)]) for name in (first, second)]
 
@@ -143,5 +156,6 @@ def cases() -> dict:
         ],
         "produce_with_settings": _settings(),
         "produce_with_bytes_behind_the_batch": _bytes_behind(),
+        "produce_records_with_negative_lengths": _negative_lengths(),
         "produce_stamped_by_the_client": _stamped_by_the_client(),
     }
