@@ -6,7 +6,7 @@ import struct
 import time
 
 from raw import codec
-from raw.batches import HEADER_BYTES, crc32c, record, varint
+from raw.batches import HEADER_BYTES, crc32c, read_varint, record, varint
 
 _VALUE_LOOK = 48
 _POLYNOMIAL = 0x82F63B78  # of CRC-32C, as raw/batches.py has it
@@ -83,26 +83,15 @@ def entries(data: bytes):
         if at > len(data):
             return
         for _ in range(count):
-            size, place = _number(data, place)
+            size, place = read_varint(data, place)
             end = place + size
-            _, place = _number(data, place + 1)  # behind the attributes: time
-            delta, place = _number(data, place)
-            key, place = _number(data, place)
-            value, place = _number(data, place + max(key, 0))
+            _, place = read_varint(data, place + 1)  # behind the attributes: time
+            delta, place = read_varint(data, place)
+            key, place = read_varint(data, place)
+            value, place = read_varint(data, place + max(key, 0))
             name, number, *_ = data[place:place + min(value, _VALUE_LOOK)].split(b" ", 2)
             yield base + delta, name.decode(), int(number)
             place = end
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            return value >> 1 ^ -(value & 1), at
 
 
 def fetch(call, topic: str, wanted: list[tuple[int, int]], wait_ms: int, bytes_max: int) -> list[dict]:

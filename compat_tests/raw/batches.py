@@ -216,19 +216,25 @@ def _records(payload: bytes, codec: int) -> str:
         return payload.hex()
 
 
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """Of varint(): the number, and the place behind it."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value >> 1 ^ -(value & 1), at
+
+
 def _walk(payload: bytes):
     at = 0
 
     def number() -> int:
         nonlocal at
-        value = shift = 0
-        while True:
-            byte = payload[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value >> 1 ^ -(value & 1)
+        value, at = read_varint(payload, at)
+        return value
 
     def text():
         nonlocal at
