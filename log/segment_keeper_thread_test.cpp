@@ -1,0 +1,178 @@
+// The keeper with a pool of several threads: what one job and a sync beside it may meet, brought there by gates; and
+// everything that is asked of it at once.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "base/errno_error.hpp"
+#include "base/posix_disk.hpp"
+#include "base/temporary_folder.hpp"
+#include "base/thread_executor.hpp"
+#include "log/segment_keeper.hpp"
+#include "log/test_threads.hpp"
+
+namespace weir::log {
+namespace {
+
+constexpr std::int64_t kSegmentBytes = 1 << 20;
+constexpr std::int64_t kFilled = 16384;
+constexpr const char* kSealing = "sealing a full segment";
+
+class SegmentKeeperThreads : public testing::Test, public KeeperHooks {
+ protected:
+  // The pool runs what it has; then nothing is on its way. After it only the test's thread is left.
+  void end_pool() {
+    later.stop();
+    pool.stop();
+  }
+  void TearDown() override { end_pool(); }
+
+  // KeeperHooks.
+  void run_on_pool(Task job) override {
+    posted.fetch_add(1);
+    pool.post([this, job = std::move(job)]() mutable {
+      job();
+      ended.fetch_add(1);
+    });
+  }
+  void segment_synced(Result<void> result) override {
+    synced.fetch_add(1);
+    sync_errors.fetch_add(result ? 0 : 1);
+  }
+  bool is_log_idle() override { return true; }
+  void keeper_failed(Error error) override {
+    const std::scoped_lock lock(mutex);
+    failures.push_back(error);
+  }
+
+  // An empty segment that goes on where the one before ended, named in the manifest and published.
+  void begin(const std::shared_ptr<Segment>& segment) {
+    segment->begin(end);
+    ASSERT_TRUE(keeper.admit(*segment, true, kFilled));
+    list.change([&](auto& members) { members.push_back({segment, nullptr}); });
+    const std::vector<std::byte> bytes(kFilled, std::byte{1});
+    const std::array<Bytes, 1> parts{Bytes{bytes}};
+    ASSERT_TRUE(segment->writing_file().write_at(0, parts));
+  }
+  void seal(const std::shared_ptr<Segment>& segment, bool is_synced) {
+    segment->set_valid_end(kFilled);
+    end = segment->start() + kFilled;
+    keeper.seal(snapshot_of(segment, kFilled), is_synced);
+  }
+  static std::unique_ptr<SegmentSnapshot> snapshot_of(const std::shared_ptr<Segment>& segment, std::int64_t to,
+                                                      std::int64_t from = kSegmentHeaderSize) {
+    auto snapshot = std::make_unique<SegmentSnapshot>();
+    snapshot->segment = segment;
+    snapshot->from = from;
+    snapshot->to = to;
+    return snapshot;
+  }
+
+  TemporaryFolder folder;
+  PosixDisk kernel;
+  GateDisk disk{kernel};
+  RealClock clock;
+  LogMeter meter{nullptr, clock};
+  PoolExecutor pool{"pool", 3};
+  PoolExecutor later{"later", 1};
+  SegmentList list;
+  SegmentKeeper keeper{disk, pool, folder.path(), IoMode::buffered, kSegmentBytes, 1, list, meter, *this};
+  LogPosition end{0};
+
+  std::atomic<int> posted{0};  // to the pool by the keeper
+  std::atomic<int> ended{0};
+  std::atomic<int> synced{0};
+  std::atomic<int> sync_errors{0};
+  std::mutex mutex;  // guards failures
+  std::vector<Error> failures;
+};
+
+// A job waits for descriptors. A segment becomes full meanwhile, and its sync, on one thread of the pool, is held in
+// the disk while the job comes again on another one.
+class FailingSync : public SegmentKeeperThreads {
+ protected:
+  void SetUp() override {
+    disk.set_hook([this](auto what, const auto& path) -> Result<void> { return before(what, path); });
+    ASSERT_TRUE(keeper.open());
+    auto prepared = keeper.prepare_now();
+    ASSERT_TRUE(prepared);
+    full = *prepared;
+    begin(full);
+    keeper.write_delta(snapshot_of(full, kFilled));
+    ASSERT_TRUE(waits.comes());
+    ASSERT_TRUE(comes_true([&] { return ended.load() == posted.load(); })) << "no thread is in the job any more";
+    seal(full, false);
+    ASSERT_TRUE(is_syncing.comes());
+  }
+  void segment_prepared(std::shared_ptr<Segment> /*segment*/) override {}
+  bool wait_out(const Error& why, const char* /*job*/, Task task) override {
+    EXPECT_EQ(why, error_of_errno(EMFILE));
+    if (shortages.fetch_add(1) == 0) {
+      again = std::move(task);
+      waits.happen();
+      return true;
+    }
+    return at_second_shortage();
+  }
+  Result<void> before(sim::DiskOperation what, const std::string& path) {
+    if (what == sim::DiskOperation::create && path.ends_with(".index") && !has_files.load()) {
+      if (deltas.fetch_add(1) == 1) {
+        at_second_try();
+      }
+      return error_of_errno(EMFILE);
+    }
+    if (what == sim::DiskOperation::sync && path.ends_with(".log")) {
+      syncs.fetch_add(1);
+      is_syncing.happen();
+      may_fail.comes();
+      return error_of_failed_sync(EIO);
+    }
+    return {};
+  }
+  void run_again() { run_on_pool(std::move(again)); }
+  // The thread that syncs has told everybody and dropped the jobs; another thread is in a job.
+  void let_the_sync_fail() {
+    const auto before_it = ended.load();
+    may_fail.happen();
+    comes_true([&] { return ended.load() == before_it + 1; });
+  }
+  void expect_no_claim_of_the_segment() {
+    EXPECT_EQ(syncs.load(), 1) << "a sync that failed is not repeated";
+    EXPECT_EQ(synced.load(), 1);
+    EXPECT_EQ(sync_errors.load(), 1);
+    const auto& facts = keeper.manifest().segments.at(full->id());
+    EXPECT_FALSE(facts.sealed);
+    EXPECT_EQ(keeper.manifest().clean_point, LogPosition{0});
+    const auto version = list.current();
+    EXPECT_EQ(version->members.back().index, nullptr);
+  }
+
+  std::function<void()> at_second_try = [] {};
+  std::function<bool()> at_second_shortage = [] { return true; };
+  std::shared_ptr<Segment> full;
+  Task again;
+  Moment waits;
+  Moment is_syncing;
+  Moment may_fail;
+  std::atomic<bool> has_files{false};
+  std::atomic<int> deltas{0};
+  std::atomic<int> shortages{0};
+  std::atomic<int> syncs{0};
+};
+
+TEST_F(FailingSync, ASealingThatWaitsForASyncOnAnotherThreadMakesNoClaimWhenThatFails) {
+  has_files.store(true);
+  run_again();
+  ASSERT_TRUE(comes_true([&] { return std::strcmp(keeper.doing(), kSealing) == 0; }));
+  may_fail.happen();
+  end_pool();
+  expect_no_claim_of_the_segment();
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0], error_of_failed_sync(EIO));
+}
+
+}  // namespace
+}  // namespace weir::log
