@@ -463,11 +463,14 @@ void SegmentKeeper::run_job() {
 }
 
 // True: the job is first again, and will be run, unless one that makes room comes before it. Answers do not wait for
-// it: what is full meanwhile is synced.
+// it: what is full meanwhile is synced. False: it is dropped, with all that is behind it.
 bool SegmentKeeper::wait_out(const Error& why, Job& job) {
   const auto* name = job.name;
   {
     const std::scoped_lock lock(jobs_mutex_);
+    if (has_failed_) {  // a sync on another thread of the pool, while this job ran
+      return false;
+    }
     jobs_.push_front(std::move(job));
     is_waiting_ = true;
   }
@@ -476,9 +479,7 @@ bool SegmentKeeper::wait_out(const Error& why, Job& job) {
     return true;
   }
   const std::scoped_lock lock(jobs_mutex_);
-  is_waiting_ = false;
-  job = std::move(jobs_.front());
-  jobs_.pop_front();
+  is_waiting_ = false;  // the job may be gone already: such a sync drops all
   return false;
 }
 

@@ -37,7 +37,8 @@ class KeeperHooks {
   [[nodiscard]] virtual bool is_log_idle() = 0;  // nothing came since it was asked last
   // A job met a shortage. True: `again` will run on the pool in a while. False: the log stops.
   virtual bool wait_out(const Error& why, const char* job, Task again) = 0;
-  virtual void keeper_failed(Error error) = 0;  // a shortage: only because the log stops
+  // A shortage: only because the log stops, or behind a segment_synced() that told a failure.
+  virtual void keeper_failed(Error error) = 0;
 };
 
 class SegmentKeeper {

@@ -174,5 +174,32 @@ TEST_F(FailingSync, ASealingThatWaitsForASyncOnAnotherThreadMakesNoClaimWhenThat
   EXPECT_EQ(failures[0], error_of_failed_sync(EIO));
 }
 
+TEST_F(FailingSync, AJobThatMeetsAShortageWhileASyncFailsOnAnotherThreadDoesNotComeAgain) {
+  at_second_try = [this] { let_the_sync_fail(); };
+  run_again();
+  Moment is_idle;
+  keeper.when_idle([&] { is_idle.happen(); });
+  EXPECT_TRUE(is_idle.comes());
+  end_pool();
+  EXPECT_EQ(shortages.load(), 1) << "nobody is told that it waits";
+  EXPECT_EQ(deltas.load(), 2);
+  expect_no_claim_of_the_segment();
+}
+
+TEST_F(FailingSync, AStopThatMeetsAJobAboutToWaitWhileASyncFailsOnAnotherThreadEnds) {
+  at_second_shortage = [this] {
+    let_the_sync_fail();
+    return false;
+  };
+  run_again();
+  Moment is_idle;
+  keeper.when_idle([&] { is_idle.happen(); });
+  EXPECT_TRUE(is_idle.comes());
+  end_pool();
+  EXPECT_EQ(shortages.load(), 2);
+  EXPECT_EQ(deltas.load(), 2);
+  expect_no_claim_of_the_segment();
+}
+
 }  // namespace
 }  // namespace weir::log
