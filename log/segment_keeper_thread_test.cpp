@@ -201,5 +201,159 @@ TEST_F(FailingSync, AStopThatMeetsAJobAboutToWaitWhileASyncFailsOnAnotherThreadE
   expect_no_claim_of_the_segment();
 }
 
+// As the roles of a log use it: one thread fills, seals and asks for the next segment, others remove, zero and mend,
+// every third file meets a shortage, and somebody looks at each version.
+class BusyKeeper : public SegmentKeeperThreads {
+ protected:
+  static constexpr std::uint64_t kSegments = 20;
+  static constexpr int kMendsMax = 100;  // each is a job
+
+  void SetUp() override {
+    disk.set_hook([this](auto what, const auto& path) -> Result<void> { return before(what, path); });
+    ASSERT_TRUE(keeper.open());
+  }
+  void segment_prepared(std::shared_ptr<Segment> segment) override {
+    const std::scoped_lock lock(prepared_mutex);
+    EXPECT_EQ(prepared, nullptr) << "nobody asked for it";
+    prepared = std::move(segment);
+  }
+  bool wait_out(const Error& why, const char* /*job*/, Task again) override {
+    EXPECT_TRUE(is_shortage(why));
+    shortages.fetch_add(1);
+    later.post([this, again = std::move(again)]() mutable { run_on_pool(std::move(again)); });
+    return true;
+  }
+  Result<void> before(sim::DiskOperation what, const std::string& path) {
+    if (what == sim::DiskOperation::sync && path.ends_with(".log")) {
+      const std::scoped_lock lock(mutex);
+      ++syncs[path];
+    }
+    if (what != sim::DiskOperation::create || path.find("/commitlog/") == std::string::npos) {
+      return {};
+    }
+    EXPECT_EQ(in_jobs.fetch_add(1), 0) << "jobs run one at a time";
+    std::this_thread::yield();
+    in_jobs.fetch_sub(1);
+    return creates.fetch_add(1) % 3 == 0 ? Result<void>{error_of_errno(EMFILE)} : Result<void>{};
+  }
+  std::shared_ptr<Segment> next_segment() {
+    std::shared_ptr<Segment> segment;
+    keeper.prepare();
+    comes_true([&] {
+      const std::scoped_lock lock(prepared_mutex);
+      segment = std::move(prepared);
+      prepared = nullptr;
+      return segment != nullptr;
+    });
+    return segment;
+  }
+  void fill() {
+    for (std::uint64_t number = 1; number <= kSegments; ++number) {
+      const auto segment = next_segment();
+      ASSERT_NE(segment, nullptr);
+      begin(segment);
+      keeper.write_delta(snapshot_of(segment, 8192));
+      const bool is_synced = number % 3 == 0;  // as the writer does it when an answer waits
+      if (is_synced) {
+        ASSERT_TRUE(segment->writing_file().sync());
+      }
+      unsynced += is_synced ? 0 : 1;
+      seal(segment, is_synced);
+    }
+  }
+  // What every reader counts on.
+  void expect_whole(const SegmentSet& version) {
+    bool is_open = false;
+    SegmentId last{0};
+    for (const auto& [segment, index] : version.members) {
+      EXPECT_GT(segment->id(), last);
+      last = segment->id();
+      EXPECT_FALSE(is_open && index) << "those without an index are the last ones";
+      is_open = !index;
+      if (index) {
+        EXPECT_EQ(index->facts().valid_end, kFilled);
+        const std::scoped_lock lock(mutex);
+        EXPECT_EQ(syncs[segment->path()], 1) << segment->path();
+      }
+    }
+  }
+  void look() {
+    for (int looks = 0; goes_on.load(); ++looks) {
+      const auto version = list.current();
+      expect_whole(*version);
+      if (looks < kMendsMax) {
+        keeper.mend_indexes();
+      }
+      keeper.zero_ahead();
+      std::this_thread::yield();
+    }
+  }
+  void remove_old_ones() {
+    while (goes_on.load()) {
+      const auto version = list.current();
+      const auto& members = version->members;
+      if (members.size() < 5 || !members[1].index) {
+        std::this_thread::yield();
+        continue;
+      }
+      const std::vector<SegmentId> oldest{members[0].segment->id(), members[1].segment->id()};
+      const auto is_removed = std::make_shared<Moment>();
+      keeper.remove(oldest, [is_removed] { is_removed->happen(); });
+      if (!is_removed->comes()) {
+        return;
+      }
+      removed.insert(oldest.begin(), oldest.end());
+      const auto after = list.current();
+      EXPECT_GT(after->members.front().segment->id(), oldest.back());
+    }
+  }
+  std::mutex prepared_mutex;  // guards prepared
+  std::shared_ptr<Segment> prepared;
+  std::map<std::string, int> syncs;  // by path, with mutex
+  std::set<SegmentId> removed;       // the thread that removes
+  int unsynced = 0;                  // the thread that fills
+  std::atomic<bool> goes_on{true};
+  std::atomic<int> in_jobs{0};
+  std::atomic<int> creates{0};
+  std::atomic<int> shortages{0};
+};
+
+TEST_F(BusyKeeper, SealsInOrderWhatWasSyncedOnceWhateverIsAskedForBesideIt) {
+  std::vector<std::thread> threads;
+  threads.emplace_back([this] { look(); });
+  threads.emplace_back([this] { remove_old_ones(); });
+  fill();
+  goes_on.store(false);
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  Moment is_idle;
+  keeper.when_idle([&] {
+    const auto version = list.current();
+    EXPECT_TRUE(version->members.back().index) << "idle, and a segment is not sealed";
+    is_idle.happen();
+  });
+  ASSERT_TRUE(is_idle.comes());
+  end_pool();
+  EXPECT_GT(shortages.load(), 10);
+  EXPECT_TRUE(failures.empty());
+  EXPECT_EQ(synced.load(), unsynced);
+  EXPECT_EQ(sync_errors.load(), 0);
+  EXPECT_GT(removed.size(), 0U);
+  const auto version = list.current();
+  expect_whole(*version);
+  EXPECT_EQ(version->members.size() + removed.size(), kSegments);
+  const auto& manifest = keeper.manifest();
+  EXPECT_EQ(manifest.segments.size(), version->members.size());
+  EXPECT_EQ(manifest.clean_point, end);
+  for (const auto& member : version->members) {
+    EXPECT_TRUE(manifest.segments.at(member.segment->id()).sealed);
+  }
+  for (const auto id : removed) {
+    EXPECT_FALSE(disk.exists(keeper.files().path_of(id)));
+    EXPECT_FALSE(disk.exists(keeper.files().index_path_of(id)));
+  }
+}
+
 }  // namespace
 }  // namespace weir::log
