@@ -1,8 +1,9 @@
 """The small wrong edits of one C++ source: where they can be made, and their names.
 
 An edit changes one line (or swaps two): a condition negated, a comparison off by one, `&&` for `||`, the other of min and
-max, the other truth value, a number one higher, a statement left out, two statements in the other order. Text in comments
-and strings is left alone, and so is what says something to people or checks ourselves (logging, CHECKs, includes).
+max, the other truth value, a number one higher, a statement left out, two statements in the other order (not where the order
+plainly cannot matter). Text in comments and strings is left alone, and so is what says something to people or checks ourselves
+(logging, CHECKs, includes).
 """
 import dataclasses
 import pathlib
@@ -17,6 +18,11 @@ OTHERS = {'std::min(': 'std::max(', 'std::max(': 'std::min(', 'true': 'false', '
 CALL = re.compile(r'^(\s+)[a-z_][\w.>:\-\[\]*()]*\(.*\);$')
 ASSIGNMENT = re.compile(r'^(\s+)[a-z_*][\w.>\-\[\]()]* (=|\+=|-=|\|=) [^;]*;$')
 NO_STATEMENT = re.compile(r'^\s*(return|co_return|co_await|delete|throw|break|continue|if|for|while|switch|else|const|auto|WEIR_TRY)\b|WEIR_TRY|static_cast<void>')
+SET = re.compile(r'^\s*(?:std::memcpy\()?(\*?[a-z_][\w.>\-\[\]]*)(?: =|\.data\(\),) ([^;]*);$')
+PUT_AT = re.compile(r'^\s*(?:store_[lb]e|std::memcpy)\((\w+)(?:\.data\(\))?(?:, | \+ )?([\w]*)[,)]')
+EMPTIED = re.compile(r'^\s*([a-z_][\w.>\-]*)(?:\.|->)(?:clear|reset)\(\);$')
+PURE_CALL = re.compile(r'\b(?:load_[lb]e|static_cast|std::chrono::\w+|std::min|std::max)(?:<[\w:]+>)?\('
+                       r'|\b(?:size|empty|count|value|value_or|end|begin|data|back|front)\(')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,6 +94,30 @@ def _is_statement(code):
     return bool((CALL.match(code) or ASSIGNMENT.match(code)) and not NO_STATEMENT.search(code) and code.count('(') == code.count(')'))
 
 
+def _commute(one, two):
+    """Whether two statements plainly can stand in either order: each sets, puts or empties something that the other does not name."""
+    put = PUT_AT.match(one), PUT_AT.match(two)
+    if all(put):
+        return put[0].group(1) == put[1].group(1) and put[0].group(2) != put[1].group(2)
+    if EMPTIED.match(one) and EMPTIED.match(two):
+        return True
+    first, second = SET.match(one), SET.match(two)
+    if not first or not second:
+        return False
+
+    def names(target, text):
+        owner = re.match(r'\w+', target).group()
+        return re.search(rf'(?<![\w.>]){re.escape(target)}(?!\w)', text) or re.search(rf'(?<![\w.>]){owner}(?![\w.\-])', text)
+
+    targets = first.group(1).strip('*'), second.group(1).strip('*')
+    if targets[0].startswith(targets[1]) or targets[1].startswith(targets[0]):
+        return False
+    if names(targets[0], second.group(2)) or names(targets[1], first.group(2)):
+        return False
+    called = [re.search(r'[\w>]\(|\+\+|--|std::move|exchange', PURE_CALL.sub('', each.group(2))) for each in (first, second)]
+    return not all(called)
+
+
 def of_text(path, text):
     lines, codes = text.split('\n'), masked(text).split('\n')
     counted = {}
@@ -111,7 +141,8 @@ def of_text(path, text):
             add(at, 'left out', line, re.match(r'\s*', line).group() + ';')
             following = codes[at + 1].rstrip('\x01 ') if at + 1 < len(codes) else ''
             same_depth = re.match(r'\s*', following).group() == re.match(r'\s*', code).group()
-            if same_depth and _is_statement(following) and not SKIPPED_LINES.search(following):
+            if (same_depth and _is_statement(following) and not SKIPPED_LINES.search(following)
+                    and not _commute(code.rstrip('\x01 '), following)):
                 add(at, 'swapped', line + '\n' + lines[at + 1], lines[at + 1] + '\n' + line)
     return found
 

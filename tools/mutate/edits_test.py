@@ -40,6 +40,17 @@ class Edits(unittest.TestCase):
         self.assertEqual(told('  {', '  const auto b = f(a);'), [])
         self.assertEqual(told('  {', '  WEIR_TRY_VOID(f(a));'), [])
 
+    def test_statements_whose_order_plainly_cannot_matter_are_not_swapped(self):
+        def swapped(one, two):
+            return 'swapped' in [what for what, _ in told('  {', f'  {one}', f'  {two}', '  }')]
+        for one, two in (('a.b = 1;', 'a.c = d;'), ('store_le(into, 0, f(a));', 'store_le(into, 8, b);'), ('a.clear();', 'b->reset();'),
+                         ('std::memcpy(into, &a, 8);', 'std::memcpy(into + 8, &b, 8);'), ('a = load_le<int>(in, 4);', 'b = load_le<int>(in, 0);'),
+                         ('a = load_le<int>(in, 4);', 'std::memcpy(b.data(), in.data(), b.size());')):
+            self.assertFalse(swapped(one, two), one)
+        for one, two in (('a = b;', 'b = c;'), ('a.b = 1;', 'c = a;'), ('a.b = r.take<int>();', 'a.c = r.take<int>();'), ('put(out, a);', 'put(out, b);'),
+                         ('store_le(into, 0, a);', 'store_le(into, 0, b);'), ('a = b;', 'a.c = d;'), ('a = std::move(b);', 'c = std::exchange(b, {});')):
+            self.assertTrue(swapped(one, two), one)
+
     def test_what_is_said_or_checked_is_left_alone(self):
         for line in ('  WEIR_CHECK(a < b);', '  WEIR_LOG(warn, "a {}", a < b);', '  // if (a < b) {', '  say("a < b && true");',
                      '#if a < b', '  static_assert(a < b);'):
