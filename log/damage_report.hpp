@@ -30,7 +30,7 @@ class DamageReport {
   bool is_new(LogPosition position);
   Metrics* metrics_;
   mutable std::mutex mutex_;
-  std::set<LogPosition> known_;  // beyond a limit no more are remembered or named, only counted
+  std::set<LogPosition> known_;  // beyond a limit no more are remembered, named or counted
 };
 
 }  // namespace weir::log

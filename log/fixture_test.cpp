@@ -473,6 +473,33 @@ TEST_F(DamagedFixture, AnIndexThatMissesABatchOrNamesAWrongPlaceIsFound) {
   EXPECT_NE(problems.find("not where it says"), std::string::npos) << problems;
 }
 
+TEST_F(DamagedFixture, AnAtomicGroupWithoutItsHeaderOrAMemberIsFound) {
+  SegmentMaker segment{header_of(1, 0)};
+  segment.add_batch(kP1, {.base_offset = 5});
+  const auto group = segment.end();
+  segment.add_atomic_group({{kP1, {.base_offset = 6}}, {kP2, {.base_offset = 0}}});
+  const auto first_member = group + static_cast<std::int64_t>(kAtomicGroupEntrySize);
+  segment.add_batch(kP1, {.base_offset = 7});
+  const auto verify_with_damage_at = [&](std::int64_t at) {
+    problems.clear();
+    write(memory, "/f/x.log", segment.bytes());
+    if (at > 0) {
+      EXPECT_TRUE(memory.damage("/f/x.log", at, std::byte{1}));
+    }
+    return verify_segment(memory, "/f/x.log", -1, 0,
+                          [this](std::string_view line) { problems += std::string(line) + "\n"; })
+        .value();
+  };
+  EXPECT_EQ(verify_with_damage_at(0).problems, 0) << problems;
+  EXPECT_EQ(verify_with_damage_at(group).problems, 3) << problems;
+  const auto says = [this](std::int64_t at, const std::string& what) {
+    return problems.find("position " + std::to_string(at) + ": " + what) != std::string::npos;
+  };
+  EXPECT_TRUE(says(first_member, "a member of an atomic group that is not whole")) << problems;
+  verify_with_damage_at(first_member);
+  EXPECT_TRUE(says(group, "an atomic group that is not whole")) << problems;
+}
+
 TEST_F(DamagedFixture, TheSameOffsetTwiceIsFound) {
   SegmentMaker segment{header_of(1, 0)};
   segment.add_batch(kP1, {.base_offset = 5});

@@ -126,6 +126,43 @@ TEST_F(SealedIndex, OffsetsThatDoNotRiseAreRefusedThoughTheCrcFits) {
   EXPECT_EQ((*file)->section((*file)->row(0)).error().code, Errc::corrupt);
 }
 
+TEST_F(SealedIndex, ADirectoryThatContradictsItselfIsRefusedThoughTheCrcsFit) {
+  constexpr std::size_t kTrailer = 64;  // docs/LOG_FORMAT.md
+  constexpr std::size_t kRow = 96;
+  const auto trailer_at = bytes.size() - kTrailer;
+  const auto directory_at = static_cast<std::size_t>(load_le<std::int64_t>(bytes, trailer_at + 8));
+  ASSERT_EQ(trailer_at - directory_at, 3 * kRow);
+  const auto section_end = static_cast<std::int64_t>(directory_at);
+  const auto is_taken = [&](std::size_t at, auto value) {
+    auto forged = bytes;
+    store_le(forged, at, value);
+    store_le(forged, trailer_at + 20, crc32c(Bytes{forged}.subspan(directory_at, 3 * kRow)));
+    store_le(forged, trailer_at + 60, crc32c(Bytes{forged}.subspan(trailer_at, 60)));
+    return open(forged).has_value();
+  };
+  const auto second_row = directory_at + kRow;
+  for (const auto local : {1U, 2U, 3U, 8U, 9U, 10U}) {
+    EXPECT_EQ(is_taken(second_row, local), local > 2 && local < 9)
+        << "of the row between partitions 2 and 9: " << local;
+  }
+  for (const std::size_t at : {std::size_t{64}, std::size_t{72}}) {  // where its entries and its state items begin
+    EXPECT_FALSE(is_taken(second_row + at, std::int64_t{63})) << "in the header";
+    EXPECT_TRUE(is_taken(second_row + at, std::int64_t{64}));
+    EXPECT_TRUE(is_taken(second_row + at, section_end)) << "nothing, at the very end";
+    EXPECT_FALSE(is_taken(second_row + at, section_end + 1)) << "in the directory";
+  }
+  EXPECT_TRUE(is_taken(second_row + 84,
+                       static_cast<std::uint32_t>(section_end - load_le<std::int64_t>(bytes, second_row + 72))));
+  EXPECT_FALSE(is_taken(second_row + 84,
+                        static_cast<std::uint32_t>(section_end - load_le<std::int64_t>(bytes, second_row + 72) + 1)));
+  EXPECT_FALSE(is_taken(second_row + 92, 1U)) << "of a later build";
+  EXPECT_FALSE(is_taken(trailer_at + 8, section_end - 1));
+  EXPECT_FALSE(is_taken(trailer_at + 16, 2U)) << "a row too few";
+  EXPECT_FALSE(is_taken(trailer_at + 56, 1U)) << "of a later build";
+  EXPECT_TRUE(is_taken(trailer_at + 24, std::int64_t{5}))
+      << "the end of its segment is judged by who knows the segment";
+}
+
 TEST_F(SealedIndex, ARowOfAnotherFileIsRefused) {
   const auto file = open(bytes);
   ASSERT_TRUE(file);
