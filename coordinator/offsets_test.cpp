@@ -442,5 +442,22 @@ TEST(GroupReappend, ALogOfWhichNothingLivesStartsWithItsNextRecord) {
   EXPECT_FALSE(test.shard().describe("s").found);
 }
 
+// Writing the live state anew and moving the log's start would lose what only a later build can read.
+TEST(GroupReappend, ALogWithRecordsOfALaterBuildIsLeftAsItIs) {
+  ShardUnderTest test{{.reappend_dirty_bytes = 5'000}};
+  test.commit_async(commit_request("s", "", -1, 0));
+  auto later = test.log.begin()->second;
+  later.key[1] = std::byte{3};
+  ASSERT_TRUE(std::holds_alternative<UnknownRecord>(*parse_record(later.key, {})));
+  test.log[1'000] = later;
+  test.restart();
+  for (int i = 1; i < 500; ++i) {
+    test.commit_async(commit_request("s", "", -1, i));
+  }
+  EXPECT_GT(test.shard().log_bytes(), 3 * test.config.reappend_dirty_bytes);
+  EXPECT_EQ(test.log.begin()->first, 0);
+  EXPECT_TRUE(test.log.contains(1'000));
+}
+
 }  // namespace
 }  // namespace weir::group

@@ -207,6 +207,30 @@ TEST_F(MetadataRepairTest, NoProducerIdThatALostRecordMayHaveGivenOutIsGivenOutA
   EXPECT_GT(open(disk_)->next_producer_id(), 123'456);
 }
 
+// The end mark alone knows of them: the file ends behind a whole batch.
+TEST_F(MetadataRepairTest, RecordsThatAreMissingAtTheEndCountAsLostOnes) {
+  std::int64_t size = 0;
+  {
+    auto opened = MetadataLog::open(disk_, "data", why_);
+    ASSERT_TRUE(opened) << why_;
+    for (int block = 1; block <= 4; ++block) {
+      RecordList records;
+      protocol::ProducerIdsRecord record;
+      record.next_producer_id = block * 1000;
+      records.add(record, 0);
+      ASSERT_TRUE(opened->log->append(records, 1));
+      size = block == 1 ? std::ssize(*read_file(disk_, kLog, 1 << 20)) : size;
+    }
+  }
+  ASSERT_TRUE((*disk_.open(kLog, {}))->truncate(size));
+  const auto report = repair(disk_);
+  const auto end = 3 * kTopics + 4;
+  EXPECT_EQ(report.findings.at(0),
+            "data/metadata lacks its last records, " + std::to_string(end - 3) + " to " + std::to_string(end - 1));
+  EXPECT_GE(open(disk_)->next_producer_id(), 4'000);
+  EXPECT_GE(open(disk_)->end_offset(), Offset{end}) << "no offset is given twice";
+}
+
 TEST_F(MetadataRepairTest, ACrashAnywhereInARepairLeavesAFolderThatCanBeRepairedOrOpened) {
   ASSERT_TRUE(disk_.damage(kLog, sizes_[1] + 40, std::byte{0x10}));
   for (std::uint64_t number = 1; number < 60; ++number) {
