@@ -87,5 +87,21 @@ TEST(FindPartitions, AreFoundInAFolderOfAnEarlyBuild) {
   EXPECT_EQ(found->partitions[0].leader_epoch, LeaderEpoch{1});
 }
 
+TEST(FindPartitions, OfAnEarlyBuildWithoutTheHeaderOfOneSegmentAreThoseOfTheOthers) {
+  PosixDisk disk;
+  const std::string from{WEIR_SOURCE_DIR "/log/testdata/fixture-v1/"};
+  sim::SimDisk copy{1};
+  ASSERT_TRUE(copy.make_directories("data/commitlog"));
+  ASSERT_TRUE(replace_file(copy, "data/manifest", *read_file(disk, from + "manifest", 1 << 20)));
+  for (const auto& name : *disk.list(from + "commitlog")) {
+    ASSERT_TRUE(replace_file(copy, "data/commitlog/" + name, *read_file(disk, from + "commitlog/" + name, 1 << 20)));
+  }
+  ASSERT_TRUE(copy.damage(kFirst, 20, std::byte{1}));
+  const auto found = find_partitions(copy, "data");
+  ASSERT_TRUE(found) << to_string(found.error());
+  ASSERT_EQ(found->partitions.size(), 1U);
+  EXPECT_EQ(found->partitions[0].local, LocalPartition{1});
+}
+
 }  // namespace
 }  // namespace weir::log

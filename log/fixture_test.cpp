@@ -473,6 +473,18 @@ TEST_F(DamagedFixture, AnIndexThatMissesABatchOrNamesAWrongPlaceIsFound) {
   EXPECT_NE(problems.find("not where it says"), std::string::npos) << problems;
 }
 
+TEST_F(DamagedFixture, AnIndexThatEndsElsewhereThanItsSegmentIsFound) {
+  auto first = make_first_segment();
+  for (const auto end : {first.end() - 8, first.end(), first.end() + 8}) {
+    auto writer = IndexFileWriter::create(memory, "/f/" + kFiles[2], {SegmentId{1}, header_of(1, 0).seed, end, kTime});
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->add({.local = kP1, .next_offset = Offset{8}}, first.packed(kP1), {}));
+    ASSERT_TRUE(writer->finish());
+    EXPECT_EQ(verify().problems, end == first.end() ? 0 : 1) << problems;
+    EXPECT_EQ(problems.find("covers it up to " + std::to_string(end)) != std::string::npos, end != first.end());
+  }
+}
+
 TEST_F(DamagedFixture, AnAtomicGroupWithoutItsHeaderOrAMemberIsFound) {
   SegmentMaker segment{header_of(1, 0)};
   segment.add_batch(kP1, {.base_offset = 5});

@@ -135,6 +135,24 @@ TEST_P(ManifestLoss, TheIndexFilesMayBeGoneTooExceptForWhatACutTailHolds) {
   expect_all();
 }
 
+// Then it ends where the next one begins.
+TEST_P(ManifestLoss, AnyOneIndexFileMayBeGoneToo) {
+  write(900);
+  int tried = 0;
+  for (const auto& name : *test->disk.list("data/commitlog")) {
+    if (name.ends_with(".index")) {
+      SCOPED_TRACE(name);
+      written = 0;
+      write(900);
+      ASSERT_TRUE(test->disk.remove(kManifest));
+      ASSERT_TRUE(test->disk.remove("data/commitlog/" + name));
+      expect_nothing_lost();
+      ++tried;
+    }
+  }
+  EXPECT_GE(tried, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, ManifestLoss,
                          testing::Values(Case{IoMode::buffered, End::stopped}, Case{IoMode::buffered, End::killed},
                                          Case{IoMode::direct, End::stopped}, Case{IoMode::direct, End::killed}));

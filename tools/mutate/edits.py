@@ -18,7 +18,7 @@ OTHERS = {'std::min(': 'std::max(', 'std::max(': 'std::min(', 'true': 'false', '
 CALL = re.compile(r'^(\s+)[a-z_][\w.>:\-\[\]*()]*\(.*\);$')
 ASSIGNMENT = re.compile(r'^(\s+)[a-z_*][\w.>\-\[\]()]* (=|\+=|-=|\|=) [^;]*;$')
 NO_STATEMENT = re.compile(r'^\s*(return|co_return|co_await|delete|throw|break|continue|if|for|while|switch|else|const|auto|WEIR_TRY)\b|WEIR_TRY|static_cast<void>')
-SET = re.compile(r'^\s*(?:std::memcpy\()?(\*?[a-z_][\w.>\-\[\]]*)(?: =|\.data\(\),) ([^;]*);$')
+SET = re.compile(r'^\s*(?:std::memcpy\()?(\*?[a-z_][\w.>\-\[\]]*)(?: [+\-|]?= |\.data\(\), |\.push_back\()([^;]*);$')
 PUT_AT = re.compile(r'^\s*(?:store_[lb]e|std::memcpy)\((\w+)(?:\.data\(\))?(?:, | \+ )?([\w]*)[,)]')
 EMPTIED = re.compile(r'^\s*([a-z_][\w.>\-]*)(?:\.|->)(?:clear|reset)\(\);$')
 PURE_CALL = re.compile(r'\b(?:load_[lb]e|static_cast|std::chrono::\w+|std::min|std::max)(?:<[\w:]+>)?\('
@@ -95,7 +95,7 @@ def _is_statement(code):
 
 
 def _commute(one, two):
-    """Whether two statements plainly can stand in either order: each sets, puts or empties something that the other does not name."""
+    """Whether two statements plainly can stand in either order: each sets, puts, adds to or empties something that the other does not name."""
     put = PUT_AT.match(one), PUT_AT.match(two)
     if all(put):
         return put[0].group(1) == put[1].group(1) and put[0].group(2) != put[1].group(2)

@@ -44,11 +44,12 @@ class Edits(unittest.TestCase):
         def swapped(one, two):
             return 'swapped' in [what for what, _ in told('  {', f'  {one}', f'  {two}', '  }')]
         for one, two in (('a.b = 1;', 'a.c = d;'), ('store_le(into, 0, f(a));', 'store_le(into, 8, b);'), ('a.clear();', 'b->reset();'),
+                         ('a.b += 1;', 'a.c += d.end();'), ('a.b.push_back(c);', 'a.d = c;'),
                          ('std::memcpy(into, &a, 8);', 'std::memcpy(into + 8, &b, 8);'), ('a = load_le<int>(in, 4);', 'b = load_le<int>(in, 0);'),
                          ('a = load_le<int>(in, 4);', 'std::memcpy(b.data(), in.data(), b.size());')):
             self.assertFalse(swapped(one, two), one)
         for one, two in (('a = b;', 'b = c;'), ('a.b = 1;', 'c = a;'), ('a.b = r.take<int>();', 'a.c = r.take<int>();'), ('put(out, a);', 'put(out, b);'),
-                         ('store_le(into, 0, a);', 'store_le(into, 0, b);'), ('a = b;', 'a.c = d;'), ('a = std::move(b);', 'c = std::exchange(b, {});')):
+                         ('store_le(into, 0, a);', 'store_le(into, 0, b);'), ('a = b;', 'a.c = d;'), ('a += b - c;', 'c = b;'), ('a.push_back(b);', 'a.push_back(c);'), ('a = std::move(b);', 'c = std::exchange(b, {});')):
             self.assertTrue(swapped(one, two), one)
 
     def test_what_is_said_or_checked_is_left_alone(self):
