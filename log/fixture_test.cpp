@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/posix_disk.hpp"
+#include "log/index_layout.hpp"
 #include "log/log_dump.hpp"
 #include "log/state_entry.hpp"
 #include "log/test_batch.hpp"
@@ -442,6 +443,27 @@ TEST_F(DamagedFixture, EveryFlippedBitOfTheSealedIndexIsFound) {
     EXPECT_GT(verify().problems, 0) << "byte " << at;
     ASSERT_TRUE(memory.damage(path, at, std::byte{0x10}));
   }
+}
+
+TEST_F(DamagedFixture, TornIndexDeltasAreNoProblemAndDamagedOnesAre) {
+  const auto path = "/f/" + kFiles[4];
+  const auto bytes = read_file(memory, path, kFileMax).value();
+  for (auto size = bytes.size(); size >= kIndexHeaderSize; size -= 7) {
+    write(memory, path, Bytes{bytes}.first(size));
+    EXPECT_EQ(verify().problems, 0) << size << ": " << problems;
+  }
+  write(memory, path, bytes);
+  for (std::size_t at = 0; at < bytes.size(); at += 5) {
+    if (at >= kIndexHeaderSize + 8 && at < kIndexHeaderSize + 16) {
+      continue;  // a larger size is as good as a torn tail
+    }
+    ASSERT_TRUE(memory.damage(path, static_cast<std::int64_t>(at), std::byte{1}));
+    EXPECT_EQ(verify().problems, 1) << at << ": " << problems;
+    ASSERT_TRUE(memory.damage(path, static_cast<std::int64_t>(at), std::byte{1}));
+  }
+  ASSERT_TRUE((*memory.open("/f/" + kFiles[3], {}))->truncate(kSegmentHeaderSize + 8));
+  EXPECT_EQ(verify().problems, 1);
+  EXPECT_NE(problems.find("its index deltas cover more than it has"), std::string::npos) << problems;
 }
 
 TEST_F(DamagedFixture, AMissingSegmentOrIndexIsNamed) {
