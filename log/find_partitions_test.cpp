@@ -77,6 +77,27 @@ TEST_F(FindPartitionsTest, AreNoneInAnEmptyFolder) {
   EXPECT_TRUE(found->partitions.empty());
 }
 
+// The index of the segment before has its state.
+TEST(FindPartitions, OneThatWasDeletedInALaterSegmentIsNotFound) {
+  TestLog test{84};
+  ASSERT_TRUE(test.start());
+  const auto stays = test.create(1, 0);
+  const auto gone = test.create(2, 0);
+  const auto fill_to = [&](std::int64_t segments) {
+    while (test.log->statistics().segments < segments) {
+      test.append_now(stays, {.values = {std::string(200'000, 'x')}});
+    }
+  };
+  test.append_now(gone, {.values = {"a"}});
+  fill_to(2);
+  test.log->remove(gone->key());
+  fill_to(4);
+  ASSERT_TRUE(test.stop());
+  const auto found = find_partitions(test.disk, "data");
+  ASSERT_TRUE(found) << to_string(found.error());
+  EXPECT_EQ(keys_of(*found), (std::vector<PartitionKey>{stays->key()}));
+}
+
 // Its manifest holds no seeds: they are in the segments' headers alone.
 TEST(FindPartitions, AreFoundInAFolderOfAnEarlyBuild) {
   PosixDisk disk;
