@@ -272,49 +272,6 @@ TEST_F(ImageBuilderTest, SnapshotRecordsMakeTheSameImage) {
   EXPECT_EQ(records_of(*image_).size(), content.size() - 2) << "what was removed is not kept";
 }
 
-// What this build keeps for a later one, by what it is about: a record takes the place of its own kind alone.
-TEST_F(ImageBuilderTest, QuotasAreKeptApartByTheirEntitiesInAnyOrderAndByTheirKey) {
-  using Entities = std::vector<std::pair<std::string, std::optional<std::string>>>;
-  const auto quota = [](const Entities& entities, const std::string& key, bool remove = false) {
-    protocol::ClientQuotaRecord record;
-    for (const auto& [type, name] : entities) {
-      record.entity.push_back({.entity_type = type,
-                               .entity_name = name ? std::optional<protocol::Text>{*name} : std::nullopt,
-                               .unknown_tags = {}});
-    }
-    record.key = key;
-    record.value = 7;
-    record.remove = remove;
-    return record;
-  };
-  const std::vector<Entities> all{{{"user", "a"}},
-                                  {{"user", "b"}},
-                                  {{"user", ""}},
-                                  {{"user", std::nullopt}},
-                                  {{"client-id", "a"}},
-                                  {{"user", "a"}, {"client-id", "b"}},
-                                  {{"user", "b"}, {"client-id", "a"}},
-                                  {{"user", "a"}, {"client-id", std::nullopt}}};
-  RecordList records;
-  for (const auto& entities : all) {
-    records.add(quota(entities, "producer_byte_rate"), 0);
-    records.add(quota(entities, "consumer_byte_rate"), 0);
-  }
-  apply(records);
-  const auto count = [this] { return records_of(*image_).size(); };
-  EXPECT_EQ(count(), 2 * all.size());
-  RecordList again;
-  again.add(quota({{"client-id", "b"}, {"user", "a"}}, "producer_byte_rate"), 0);
-  apply(again);
-  EXPECT_EQ(count(), 2 * all.size()) << "the same pair in another order";
-  for (std::size_t number = 0; number < all.size(); ++number) {
-    RecordList removal;
-    removal.add(quota(all[number], "producer_byte_rate", true), 0);
-    apply(removal);
-    EXPECT_EQ(count(), 2 * all.size() - number - 1);
-  }
-}
-
 TEST_F(ImageBuilderTest, OneMoreTopicBesideTenThousandCostsLessThanAMillisecond) {
   RecordList many;
   for (int i = 0; i < 10'000; ++i) {
