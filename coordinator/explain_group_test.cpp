@@ -330,6 +330,7 @@ TEST(InspectedGroup, TellsWhoIsMissingInARebalanceAndWhoWasHeardOf) {
   const auto joined = test.get<JoinAnswer>(first);
   auto facts = test.shard().inspect("g").facts;
   EXPECT_EQ(facts.state, GroupState::completing_rebalance);
+  EXPECT_FALSE(facts.in_initial_delay);
   EXPECT_EQ(facts.leader, joined.member_id);
   EXPECT_EQ(facts.deadline_ms, test.now.monotonic_ms + 60'000);
   EXPECT_FALSE(facts.writes_assignments);

@@ -433,6 +433,21 @@ TEST(GroupStatic, AChangeOfTheGroupsProtocolCausesARebalance) {
   EXPECT_EQ(back.protocol_name, "sticky");
 }
 
+TEST(GroupStatic, OneThatCameBackUnderANewIdAndFallsSilentIsOutAfterItsSession) {
+  ShardUnderTest test;
+  stable_static_member(test, "i1");
+  test.advance(3'000);
+  auto request = join_request("g");
+  request.instance_id = "i1";
+  const auto back = test.join(request);
+  ASSERT_EQ(back.error, ErrorCode::none);
+  test.advance(9'999);
+  EXPECT_EQ(test.shard().inspect("g").facts.members.size(), 1U);
+  test.advance(1);
+  EXPECT_EQ(test.shard().inspect("g").facts.members.size(), 0U);
+  EXPECT_EQ(test.heartbeat("g", back.member_id, 1, "i1"), ErrorCode::unknown_member_id);
+}
+
 TEST(GroupStatic, KeepsItsPlaceThroughARebalanceUntilItsSessionEnds) {
   ShardUnderTest test;
   const auto fixed = stable_static_member(test, "i1");
