@@ -131,6 +131,7 @@ TEST_F(MetadataRepairTest, AMissingLogAndADamagedSnapshotLeaveTheTopicsWithoutTh
   const auto report = repair(disk_);
   EXPECT_EQ(report.topics, static_cast<std::size_t>(kTopics));
   EXPECT_TRUE(open(disk_)->find_topic(recovered_name(ids_[3])));
+  EXPECT_TRUE(disk_.exists(snapshot + ".damaged"));
 }
 
 TEST_F(MetadataRepairTest, AnEmptyMetadataBesideALogIsRefusedAndNoFirstStart) {
@@ -172,7 +173,11 @@ TEST_F(MetadataRepairTest, PartitionsAndEpochsThatOnlyTheLogKnowsAreTaken) {
   in_log_.partitions[1].leader_epoch = LeaderEpoch{4};
   in_log_.partitions.insert(in_log_.partitions.begin() + 2, {{ids_[0], 3}, LocalPartition{90}, LeaderEpoch{2}});
   ASSERT_TRUE(disk_.damage(kLog, sizes_[4] + 40, std::byte{0x10}));
-  repair(disk_);
+  const auto report = repair(disk_);
+  const auto says = [&](const std::string& finding) { return std::ranges::count(report.findings, finding); };
+  EXPECT_EQ(says("topic t0: 1 partition got the leader epoch that the log has seen"), 1);
+  EXPECT_EQ(says("topic t0: 2 partitions came back from the log"), 1);
+  EXPECT_EQ(std::ranges::count_if(report.findings, [](const auto& one) { return one.starts_with("topic t1"); }), 0);
   const auto topic = open(disk_)->find_topic(ids_[0]);
   ASSERT_EQ(topic->partitions.size(), 4U);
   EXPECT_EQ(topic->partitions[0].leader_epoch, LeaderEpoch{0});
