@@ -393,6 +393,18 @@ TEST(OffsetExpiry, ARetentionThatIsOverIsKeptUntilTheNextCheckAndOneBeyondAllTim
   EXPECT_EQ(committed(test, "long"), 6);
 }
 
+TEST(OffsetExpiry, ARetentionOfItsOwnIsOverAtItsVeryEnd) {
+  ShardUnderTest test;
+  for (const Millis more : {0, 1}) {
+    auto request = commit_request(more == 0 ? "over" : "not yet", "", -1, 5);
+    request.retention_ms = test.config.offsets_retention_check_ms + more;
+    test.commit_async(request);
+  }
+  test.advance(test.config.offsets_retention_check_ms);
+  EXPECT_EQ(committed(test, "over"), -1);
+  EXPECT_EQ(committed(test, "not yet"), 5);
+}
+
 TEST(GroupReappend, TheLogStartsAgainWithTheLiveStateWhenDeadRecordsOutweighIt) {
   ShardUnderTest test{{.reappend_dirty_bytes = 20'000, .append_bytes_max = 500}};
   for (int group = 0; group < 20; ++group) {
@@ -423,6 +435,10 @@ TEST(GroupReappend, CommitsDuringItComeAfterItAndAreNotLost) {
   while (test.holds()) {
     test.release();
   }
+  EXPECT_GT(std::ranges::count_if(
+                test.notes,
+                [](const auto& note) { return note.starts_with("live group state could not be written again: "); }),
+            0);
   EXPECT_GT(test.log.begin()->first, 0);
   EXPECT_EQ(committed(test, "a"), 298);
   EXPECT_EQ(committed(test, "b"), 299);
