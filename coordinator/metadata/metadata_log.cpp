@@ -134,8 +134,9 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
   return {};
 }
 
-// What was accepted is durable before anybody sees it, and a cut tail cannot come back. It is written anew: after a
-// sync that failed in an earlier process the kernel takes pages for written that only the cache has.
+// What was accepted is durable before anybody sees it, and a cut tail cannot come back. It is written anew, in its
+// place where a second file finds no room: after a sync that failed in an earlier process the kernel takes pages for
+// written that only the cache has.
 Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
   const auto written = replace_file(disk_, path, accepted);
   if (!written && !is_shortage(written.error())) {
@@ -148,6 +149,7 @@ Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
     return {};
   }
   WEIR_TRY_VOID(file_->truncate(file_end_));
+  WEIR_TRY_VOID(file_->write_at(0, {&accepted, 1}));
   WEIR_TRY_VOID(file_->sync());
   return disk_.sync_directory(folder_);
 }
