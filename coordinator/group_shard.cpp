@@ -154,7 +154,7 @@ void GroupShard::join(JoinRequest request, Ticket ticket, Now now, Effects& out)
   if (is_new && !request.member_id.empty()) {
     return refuse_with(ErrorCode::unknown_member_id);
   }
-  if (is_new && is_queue_full()) {
+  if (is_queue_full()) {
     return refuse_with(ErrorCode::coordinator_not_available);
   }
   auto& slot = find_or_make(group_id, now);
@@ -178,6 +178,10 @@ void GroupShard::sync(SyncRequest request, Ticket ticket, Now now, Effects& out)
   if (slot == nullptr) {
     const auto error = group_id.empty() ? ErrorCode::invalid_group_id : ErrorCode::unknown_member_id;
     out.answers.push_back({ticket, SyncAnswer{.error = error}});
+    return;
+  }
+  if (is_queue_full()) {
+    out.answers.push_back({ticket, SyncAnswer{.error = ErrorCode::coordinator_not_available}});
     return;
   }
   GroupEffects effects;
@@ -208,6 +212,10 @@ void GroupShard::leave(const LeaveRequest& request, Ticket ticket, Now now, Effe
       }
     }
     out.answers.push_back({ticket, std::move(answer)});
+    return;
+  }
+  if (is_queue_full()) {
+    out.answers.push_back({ticket, LeaveAnswer{.error = ErrorCode::coordinator_not_available}});
     return;
   }
   GroupEffects effects;
@@ -395,7 +403,7 @@ void GroupShard::write_offsets(Slot& slot, std::vector<Change> changes, std::vec
 
 void GroupShard::queue(Write write, Now now) {
   write.id = next_write_++;
-  if (!write.answers.empty()) {
+  if (!write.answers.empty() || write.kind == Write::Kind::group_value) {
     waiting_.push_back({now.monotonic_ms + config_.write_timeout_ms, write.id});
   }
   ++slots_.at(write.group_id)->writes;
@@ -465,13 +473,24 @@ GroupShard::Write& GroupShard::write_of(WriteId id) {
   return holder.at(static_cast<std::size_t>(id - holder.front().id));
 }
 
-// Answers the requests whose time is over with coordinator_not_available. Their writes stay queued and may become
-// durable.
+// Answers the requests whose time is over with coordinator_not_available, members that wait for their group's value
+// too. The writes stay queued and may become durable.
 void GroupShard::time_out(Now now, Effects& out) {
-  for (; !waiting_.empty() && waiting_.front().until <= now.monotonic_ms; waiting_.pop_front()) {
-    for (auto answers = std::exchange(write_of(waiting_.front().write).answers, {}); auto& answer : answers) {
-      refuse(answer, append_error(Errc::timed_out));
+  while (!waiting_.empty() && waiting_.front().until <= now.monotonic_ms) {
+    auto& write = write_of(waiting_.front().write);
+    waiting_.pop_front();
+    const auto error = append_error(Errc::timed_out);
+    for (auto answers = std::exchange(write.answers, {}); auto& answer : answers) {
+      refuse(answer, error);
       out.answers.push_back(std::move(answer));
+    }
+    if (write.kind == Write::Kind::group_value) {
+      const auto group_id = write.group_id;
+      auto& slot = *slots_.at(group_id);
+      GroupEffects effects;
+      slot.group->written(write.token, error, now, effects);
+      apply(slot, std::move(effects), {}, now, out);
+      settle(group_id);
     }
   }
 }

@@ -8,9 +8,9 @@
 //
 // What OffsetFetch shows is durable, always. A refused append rolls the offsets back to what is durable, answers its
 // events with a retriable error, and the groups go on from there. An append of which nothing is heard (a full disk) is
-// waited for, but who asked hears coordinator_not_available after offsets.commit.timeout.ms, as from Kafka; what was
-// asked may still come true. Behind GroupConfig::queued_bytes_max of waiting records commits, deletions and new groups
-// are refused so at once. Members in JoinGroup and SyncGroup wait on: their own time-outs end that.
+// waited for, but who asked hears coordinator_not_available after offsets.commit.timeout.ms, as from Kafka, members in
+// JoinGroup and SyncGroup too; what was asked may still come true. Behind GroupConfig::queued_bytes_max of waiting
+// records whatever would add one is refused so at once.
 #pragma once
 
 #include <deque>
@@ -118,7 +118,7 @@ class GroupShard {
     Millis until;  // monotonic
     WriteId write;
   };
-  std::deque<Waiting> waiting_;         // writes with answers, oldest first
+  std::deque<Waiting> waiting_;         // writes that somebody waits for, oldest first
   std::optional<Errc> logged_refusal_;  // cause of the last append's refusal; logged once until it changes
   WriteId next_write_ = 1;
 

@@ -87,6 +87,32 @@ TEST(GroupSync, ARefusedRecordIsToldToAllWhoWaitAndTheGroupRebalances) {
   EXPECT_EQ(test.sync(sync_request("g", two.follower.member_id, 1)).error, ErrorCode::rebalance_in_progress);
 }
 
+// As from a Kafka node, by offsets.commit.timeout.ms.
+TEST(GroupSync, MembersDoNotWaitForARecordOfWhichTheLogSaysNothingAndTheGroupRebalances) {
+  ShardUnderTest test;
+  const auto two = two_joined(test);
+  test.hold = true;
+  const auto follower = test.sync_async(sync_request("g", two.follower.member_id, 1));
+  const auto leader = test.sync_async(assignments(two));
+  test.advance(test.config.write_timeout_ms - 1);
+  EXPECT_FALSE(test.answered(follower) || test.answered(leader));
+  test.advance(1);
+  EXPECT_EQ(test.get<SyncAnswer>(follower).error, ErrorCode::coordinator_not_available);
+  EXPECT_EQ(test.get<SyncAnswer>(leader).error, ErrorCode::coordinator_not_available);
+  EXPECT_EQ(test.shard().describe("g").state, GroupState::preparing_rebalance);
+  test.release();
+  EXPECT_EQ(test.shard().describe("g").state, GroupState::preparing_rebalance) << "the generation is over";
+  test.hold = false;
+  const auto a = test.join_async(join_request("g", two.leader.member_id));
+  const auto b = test.join_async(join_request("g", two.follower.member_id));
+  test.advance(2 * kPause);
+  EXPECT_EQ(test.get<JoinAnswer>(a).generation, 2);
+  EXPECT_EQ(test.get<JoinAnswer>(b).generation, 2);
+  EXPECT_EQ(test.sync(sync_request("g", two.leader.member_id, 2, {{two.leader.member_id, blob("again")}})).error,
+            ErrorCode::none);
+  EXPECT_EQ(test.shard().describe("g").state, GroupState::stable);
+}
+
 TEST(GroupSync, ARebalanceThatBeginsWhileTheRecordIsUnderWayWins) {
   ShardUnderTest test;
   const auto two = two_joined(test);
