@@ -178,7 +178,7 @@ std::optional<AdminHttp::Answer> AdminHttp::answer(std::string_view method, std:
   }
   if (target == "/healthz") {
     const auto log = services_.log.statistics();
-    const std::string_view state = log.read_only        ? "read-only: a write or sync of the log failed\n"
+    const std::string_view state = log.read_only        ? "read-only: a write or sync failed\n"
                                    : log.short_of_space ? "the disk is nearly full: producers are refused\n"
                                                         : "ok\n";
     return Answer{log.read_only ? 503U : 200U, std::string{kPlain}, std::string{state}};

@@ -38,6 +38,7 @@ class Broker final : public metadata::MetadataListener {
   [[nodiscard]] Services& services() { return *services_; }
   [[nodiscard]] const metadata::Identity& identity() const { return folder_->identity(); }
 
+  void metadata_failed() override { log_->refuse_writes(); }
   void applied(const metadata::MetadataImage& before, const metadata::MetadataImage& after,
                const metadata::ImageChanges& changes) override;
 

@@ -23,6 +23,9 @@ Result<std::unique_ptr<CommitLog>> CommitLog::open(CommitLogOptions options, Run
   return std::unique_ptr<CommitLog>(new CommitLog(std::move(engine)));
 }
 
+void CommitLog::refuse_writes() {
+  engine_->refuse_writes();
+}
 void CommitLog::stop_waiting() {
   engine_->stop_waiting();
 }

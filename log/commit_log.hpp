@@ -159,6 +159,9 @@ class CommitLog {
   // Before a stop, once no more than what is under way is to come: from now on nothing waits for a shortage, so that
   // whoever must hear of its append before it lets the log be stopped does hear. Any thread.
   void stop_waiting();
+  // Until this log is closed appends get error `read_only`; what came before is carried out. Not noted for the next
+  // start. For a broker whose metadata cannot be trusted. Any thread.
+  void refuse_writes();
   // What a stop waits for just now, for the operator: a write, a sync, a job of the pool; empty: nothing. Any thread.
   [[nodiscard]] std::string waits_for() const;
 

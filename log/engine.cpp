@@ -1,5 +1,6 @@
 #include "log/engine.hpp"
 
+#include <array>
 #include <map>
 
 #include "base/logging.hpp"
@@ -112,6 +113,11 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
     if (!may_lack_a_tail.empty()) {
       WEIR_TRY_VOID(options_.raise_epochs(may_lack_a_tail));
     }
+  }
+  if (keeper_.manifest().is_cache_doubtful() && !keeper_.manifest().refuses_writes()) {
+    // Not before what was lost has its new epochs: a start that ends in between must find out again.
+    const std::array<ManifestEdit, 1> accepted{ReadOnlyMark{0}};
+    WEIR_TRY_VOID(keeper_.edit(accepted));
   }
   const auto with_new_epoch = take_epochs_of(all, in_log);
   writer_.start(recovered.tail);

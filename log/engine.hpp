@@ -33,6 +33,7 @@ class CommitLog::Engine final : public AppenderHooks,
   Result<void> start(std::span<const KnownPartition> known);
   void stop(Stopped done);
   void stop_waiting();
+  void refuse_writes() { give_up_writes(Errc::read_only); }
   [[nodiscard]] std::string waits_for() const;
   void abandon() { is_abandoned_.store(true, std::memory_order_release); }
 
@@ -106,6 +107,7 @@ class CommitLog::Engine final : public AppenderHooks,
   static std::vector<std::shared_ptr<LogPartition>> take_epochs_of(
       std::span<const KnownPartition> known, const std::map<PartitionKey, std::shared_ptr<LogPartition>>& in_log);
   void give_up_clean_end(const Error& why);
+  void give_up_writes(Errc why);
   // Runs `job` every `period_ms`, until the log stops.
   void repeat(Millis period_ms, void (Engine::*job)());
   void sync_at(std::optional<Millis> deadline);

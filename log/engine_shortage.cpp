@@ -58,7 +58,12 @@ void CommitLog::Engine::give_up_clean_end(const Error& why) {
   if (!appender_.is_read_only()) {
     WEIR_LOG(warn, "commitlog: stops without a clean end ({}): the next start scans the log", to_string(why));
   }
-  appender_.set_read_only(Errc::disk_full);
+  give_up_writes(Errc::disk_full);
+}
+
+// What waits in the queue is refused by the log role's next turn.
+void CommitLog::Engine::give_up_writes(Errc why) {
+  appender_.set_read_only(why);
   appender_.bring();
 }
 

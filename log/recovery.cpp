@@ -54,9 +54,6 @@ class Recovery {
         !is_clean_ && !keeper_.manifest().segments.empty() && !(last_boot_ && is_this_boot(*last_boot_));
     out_.next_local = replay_.next_local();
     out_.gaps = replay_.gaps();
-    if (is_cache_doubtful() && !keeper_.manifest().refuses_writes()) {
-      edits_.emplace_back(ReadOnlyMark{0});  // what this start has not accepted is cut by the same edit
-    }
     if (!edits_.empty()) {
       edits_.emplace_back(NextNumbers{keeper_.manifest().next_segment, out_.next_local});
       WEIR_TRY_VOID(keeper_.edit(edits_));

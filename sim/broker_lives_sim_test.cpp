@@ -120,7 +120,7 @@ class BrokerLives {
   }
   void judge_read_only() {
     look_at_faults();
-    if (world_.running() && is_read_only() && !faults_.has_verdict) {
+    if (world_.running() && is_read_only() && !faults_.has_verdict && !faults_.metadata_met) {
       broken("read-only without a verdict about the disk");
     }
   }

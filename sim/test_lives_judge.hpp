@@ -93,6 +93,7 @@ class LivesJudge {
       return;
     }
     topic.fate = is_there ? Fate::there : Fate::gone;
+    topic.refused_deletions = 0;
     if (!is_there) {
       return;
     }

@@ -129,6 +129,7 @@ class LivesProducer {
     ++batch->times_sent;
     batch->is_safe = topic.is_safe();
     batch->rules_changes = topic.rules_changes;
+    batch->refused_deletions = topic.refused_deletions;
     protocol::RecordBatchBuilder builder{
         {.producer_id = producer_id_, .producer_epoch = producer_epoch_, .base_sequence = batch->base_sequence}};
     for (const auto& value : batch->values) {
@@ -169,6 +170,10 @@ class LivesProducer {
       }
     }
     ++known_.counts["batches answered"];
+    if (topic.fate == Fate::leaving && batch->refused_deletions > 0 &&
+        batch->refused_deletions == topic.refused_deletions) {
+      topic.fate = Fate::there;  // whoever takes records behind it has not deleted the topic
+    }
     std::erase(sequences_[{batch->topic, batch->part}].unanswered, batch);
   }
 

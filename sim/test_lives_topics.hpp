@@ -22,7 +22,8 @@ struct BrokerTopic {
   std::string name;  // another topic may have it once this one is gone
   Uuid id;
   Fate fate = Fate::asked;
-  log::PartitionRules rules;                  // as answered
+  int refused_deletions = 0;  // each may be true at the next start, until a record that was sent behind it is answered
+  log::PartitionRules rules;  // as answered
   std::optional<log::PartitionRules> wanted;  // a change was asked for, and not answered or refused
   int rules_changes = 0;
   int changes_at_start = 0;  // of the life
@@ -65,6 +66,7 @@ struct BrokerBatch {
   std::int16_t acks = -1;
   bool is_safe = false;  // when it was sent
   int rules_changes = 0;
+  int refused_deletions = 0;  // when it was sent
   std::int32_t base_sequence = -1;
   std::uint64_t session = 0;  // of the connection on which it is under way; 0: on none
   int times_sent = 0;

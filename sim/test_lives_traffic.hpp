@@ -123,7 +123,7 @@ class LivesTraffic {
   std::optional<std::size_t> some_topic() {
     std::vector<std::size_t> there;
     for (const auto& topic : known_.topics) {
-      if (topic.fate == Fate::there) {
+      if (topic.fate == Fate::there || (topic.fate == Fate::leaving && topic.refused_deletions > 0)) {
         there.push_back(topic.number);
       }
     }
@@ -186,6 +186,8 @@ class LivesTraffic {
           const auto code = answer != nullptr ? answer->responses.at(0).error_code : std::int16_t{kTimedOut};
           if (code == 0) {
             known_.topics[number].fate = Fate::gone;
+          } else if (code == kStorageFailed) {
+            ++known_.topics[number].refused_deletions;
           } else if (code == kUnknownTopicId) {
             known_.broken("topic " + known_.topics[number].name + " is there, and cannot be deleted: it is unknown");
           }

@@ -101,7 +101,7 @@ class WriteFails(ReadOnly):
 
 
 class MetadataSyncFails(Outage):
-    """No metadata change until the next start; records go on."""
+    """No metadata change and no record until the next start: what was refused may be true after a power cut."""
 
     state = "metadata read-only"
     fails = True
@@ -112,11 +112,12 @@ class MetadataSyncFails(Outage):
 
     def told(self):
         world = self.world
-        world.await_said(r"metadata log: write failed .* no metadata changes until the next start")
+        world.await_said(r"metadata log: write failed .* no metadata changes and no writes until the next start")
         self.heal()
         world.await_more("refused topics", lambda: sum(sum(m.heard.values()) for m in world.load.makers), 2)
-        world.await_writes(BACK_SECONDS)
-        world.require_health(200, "ok")
+        world.await_refusals(STORAGE_ERROR)
+        world.await_reads()
+        world.require_health(503, "read-only")
 
     def __str__(self):
         return f"a sync of the metadata log fails with {errno.errorcode[self.number]}"

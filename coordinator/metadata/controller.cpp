@@ -12,7 +12,14 @@ using protocol::ErrorCode;
 
 namespace {
 
-constexpr std::string_view kLogFailed = "The metadata log could not be written; nothing was changed.";
+constexpr std::string_view kNoRoom = "The metadata log could not be written; nothing was changed.";
+constexpr std::string_view kLogFailed =
+    "The metadata log failed: the broker takes no writes until it is started again. Nothing was changed, unless the "
+    "machine loses its power before that.";
+
+std::string text_of(const Error& error) {
+  return std::string{error.code == Errc::disk_failed ? kLogFailed : kNoRoom};
+}
 
 ErrorCode wire_error(const Error& /*error*/) {
   return ErrorCode::kafka_storage_error;  // retriable for clients: another start may heal it
@@ -23,14 +30,14 @@ template <class Items>
 void fail_items(Items& items, const Error& error) {
   for (auto& item : items) {
     if (item.error_code == 0) {
-      refuse(item, {wire_error(error), std::string{kLogFailed}});
+      refuse(item, {wire_error(error), text_of(error)});
     }
   }
 }
 void fail(protocol::CreateTopicsResponse& response, const Error& error) {
   for (auto& topic : response.topics) {
     if (topic.error_code == 0) {
-      refuse(topic, {wire_error(error), std::string{kLogFailed}});
+      refuse(topic, {wire_error(error), text_of(error)});
       topic.topic_id = {};
       topic.num_partitions = topic.replication_factor = -1;
       topic.configs.emplace();
@@ -108,7 +115,7 @@ class Controller::Engine {
   void log_refusal(const Error& why) {
     if (std::exchange(logged_refusal_, why) != why) {
       WEIR_LOG(error, "metadata log: write failed ({}); {}", to_string(why),
-               log_->read_only() ? "no metadata changes until the next start"
+               log_->read_only() ? "no metadata changes and no writes until the next start"
                                  : "changes are refused until a write succeeds");
     }
   }
@@ -126,6 +133,11 @@ class Controller::Engine {
     WEIR_CHECK(builder.apply_all(log_->end_offset(), records));
     if (auto appended = log_->append(records, clock_.wall_ms()); !appended) {
       log_refusal(appended.error());
+      if (log_->read_only()) {
+        for (auto* listener : listeners_) {
+          listener->metadata_failed();
+        }
+      }
       return appended;
     }
     logged_refusal_.reset();

@@ -4,7 +4,7 @@
 // Owned by the broker. Its methods may be called on any thread; the work is done on Runtime::controller, which may
 // block on the small metadata log. It never uses the CommitLog, so it works when that is read-only. A request must live
 // until its `done` has run (on `reply_on`); `done` always runs, with an error of the controller if need be. When a sync
-// fails the controller is read-only until the next start and answers error 56.
+// fails the controller is read-only until the next start and answers error 56; its listeners hear it.
 #pragma once
 
 #include <memory>

@@ -151,6 +151,7 @@ TEST(Controller, AnswersATopicOnlyAfterItsRecordsAreSyncedAndItsListenersWereTol
       EXPECT_NE(after.find_topic("t"), nullptr);
       EXPECT_EQ(world->controller->image()->find_topic("t"), nullptr) << "published before the listener returned";
     }
+    void metadata_failed() override { ADD_FAILURE(); }
     ControllerWorld* world = nullptr;
     int calls = 0;
     std::size_t created = 0;
@@ -176,10 +177,17 @@ TEST(Controller, ValidationAloneWritesNothing) {
   EXPECT_EQ(world.disk.count(sim::DiskOperation::write), writes);
 }
 
+// Whoever depends on what is not known hears it before the request does; the next start does not make the change.
 TEST(Controller, AFailedSyncAnswers56AndStopsAllChangesUntilTheNextStart) {
   ControllerWorld world{1};
   const LogCapture quiet;
+  struct Listener : MetadataListener {
+    void applied(const MetadataImage&, const MetadataImage&, const ImageChanges&) override {}
+    void metadata_failed() override { ++failures; }
+    int failures = 0;
+  } listener;
   ASSERT_TRUE(world.start());
+  world.controller->add_listener(listener);
   bool failing = true;
   world.disk.set_fault_hook([&](sim::DiskOperation operation, const std::string&) {
     return failing && operation == sim::DiskOperation::sync ? std::optional<Error>{{Errc::disk_failed, 5}}
@@ -187,11 +195,13 @@ TEST(Controller, AFailedSyncAnswers56AndStopsAllChangesUntilTheNextStart) {
   });
   EXPECT_EQ(world.create("t"), 56);
   EXPECT_EQ(world.controller->image()->find_topic("t"), nullptr);
+  EXPECT_EQ(listener.failures, 1);
   failing = false;
   EXPECT_EQ(world.create("u"), 56) << "a failed sync is never followed by another try";
   EXPECT_EQ(world.controller->image()->find_topic("u"), nullptr);
   world.stop();
   ASSERT_TRUE(world.start());
+  EXPECT_EQ(world.controller->image()->find_topic("t"), nullptr);
   EXPECT_EQ(world.create("v"), 0);
 }
 

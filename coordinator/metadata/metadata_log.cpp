@@ -134,9 +134,9 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
   return {};
 }
 
-// What was accepted is durable before anybody sees it, and a cut tail cannot come back. It is written anew, in its
-// place where a second file finds no room: after a sync that failed in an earlier process the kernel takes pages for
-// written that only the cache has.
+// What was accepted is durable before anybody sees it, and a cut tail cannot come back. It is written anew: after a
+// sync that failed in an earlier process the kernel takes pages for written that only the cache has. Where a second
+// file finds no room what append() has left is believed: it cuts off what it could not sync.
 Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
   const auto written = replace_file(disk_, path, accepted);
   if (!written && !is_shortage(written.error())) {
@@ -149,7 +149,6 @@ Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
     return {};
   }
   WEIR_TRY_VOID(file_->truncate(file_end_));
-  WEIR_TRY_VOID(file_->write_at(0, {&accepted, 1}));
   WEIR_TRY_VOID(file_->sync());
   return disk_.sync_directory(folder_);
 }
@@ -190,11 +189,12 @@ Result<void> MetadataLog::append(const RecordList& records, Millis now) {
   const Bytes bytes{batch};
   if (const auto written = file_->write_at(file_end_, std::span{&bytes, 1}); !written) {
     // A half written batch goes again, so that the next one follows a whole one.
-    read_only_ = !is_shortage(written.error()) || !file_->truncate(file_end_);
+    read_only_ = !file_->truncate(file_end_) || !is_shortage(written.error());
     return written.error();
   }
   if (const auto synced = file_->sync(); !synced) {
-    read_only_ = true;  // nobody knows what is on the disk now; the next start finds out
+    read_only_ = true;
+    static_cast<void>(file_->truncate(file_end_).has_value());  // what was refused does not happen at the next start
     return synced.error();
   }
   file_end_ += std::ssize(batch);
@@ -216,10 +216,11 @@ Result<void> MetadataLog::write_snapshot(const MetadataImage& image, Millis now)
     if (const auto started = start_file(end_offset_); !started) {
       // The old file goes on, so a new one must not stand behind it.
       auto undone = disk_.remove(folder_ + "/" + log_name(end_offset_));
+      const bool was_not_made = !undone && undone.error().code == Errc::not_found;
       if (undone) {
         undone = disk_.sync_directory(folder_);
       }
-      read_only_ = !undone;
+      read_only_ = !undone && !was_not_made;
       return started.error();
     }
   }

@@ -134,9 +134,8 @@ TEST_F(MetadataLogTest, RefusesAFolderThatLostItsLastLogOrAllFiles) {
   EXPECT_NE(why_.find("lacks the log file that holds offset 0"), std::string::npos) << why_;
 }
 
-// The cache alone has it, and takes it for written: what follows is whole after a power cut only if it is written
-// again.
-TEST_F(MetadataLogTest, WhatTheCacheHasBehindAFailedSyncIsWrittenAnewByAStartWithoutRoom) {
+// The cache alone would have it, and take it for written: what follows would not be whole after a power cut.
+TEST_F(MetadataLogTest, WhatIsBehindAFailedSyncIsCutOffAlsoForAStartWithoutRoomForANewFile) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     SetUp();
@@ -153,7 +152,9 @@ TEST_F(MetadataLogTest, WhatTheCacheHasBehindAFailedSyncIsWrittenAnewByAStartWit
       const bool is_hit = what == sim::DiskOperation::create && !path.ends_with("/end.tmp");
       return is_hit ? std::optional{error_of_errno(ENOSPC)} : std::nullopt;
     });
+    const auto synced = image_;
     ASSERT_TRUE(open()) << why_;
+    EXPECT_TRUE(*image_ == *synced) << "what was refused";
     add("behind " + std::to_string(seed));
     const auto before = image_;
     log_.reset();
@@ -161,6 +162,24 @@ TEST_F(MetadataLogTest, WhatTheCacheHasBehindAFailedSyncIsWrittenAnewByAStartWit
     disk_.set_fault_hook({});
     ASSERT_TRUE(open()) << why_;
     EXPECT_TRUE(*image_ == *before);
+  }
+}
+
+TEST_F(MetadataLogTest, AShortageAtTheFileBehindASnapshotLeavesTheLogUsable) {
+  ASSERT_TRUE(open()) << why_;
+  for (const int number : {ENOSPC, EMFILE}) {
+    for (const auto operation : {sim::DiskOperation::create, sim::DiskOperation::allocate}) {
+      add("before " + std::to_string(image_->end_offset().value));
+      disk_.set_fault_hook([&](auto what, const auto& path) -> std::optional<Error> {
+        return what == operation && path.ends_with(".log") ? std::optional{error_of_errno(number)} : std::nullopt;
+      });
+      static_cast<void>(log_->write_snapshot(*image_, 1).has_value());
+      disk_.set_fault_hook({});
+      add("behind " + std::to_string(image_->end_offset().value));
+      const auto before = image_;
+      ASSERT_TRUE(open()) << why_;
+      EXPECT_TRUE(*image_ == *before);
+    }
   }
 }
 
