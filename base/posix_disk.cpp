@@ -14,6 +14,7 @@
 #include <charconv>
 
 #include "base/errno_error.hpp"
+#include "base/logging.hpp"
 
 namespace weir {
 namespace {
@@ -64,6 +65,15 @@ Result<void> synced(int result) {
   return {};
 }
 
+// Whoever decides what follows knows neither the operation nor the file. A shortage is said by who waits for it.
+template <class Value>
+Result<Value> named(const char* operation, const std::string& path, Result<Value> result) {
+  if (!result && result.error().code == Errc::disk_failed) {
+    WEIR_LOG(error, "{} {} failed: {}", operation, path, to_string(result.error()));
+  }
+  return result;
+}
+
 Result<std::int64_t> volume_bytes(const std::string& path, bool free_only) {
   struct statvfs volume{};
   WEIR_TRY_VOID(checked(::statvfs(path.c_str(), &volume)));
@@ -72,13 +82,18 @@ Result<std::int64_t> volume_bytes(const std::string& path, bool free_only) {
 
 class PosixFile final : public File {
  public:
-  PosixFile(int descriptor, const OpenOptions& options)
+  PosixFile(int descriptor, std::string path, const OpenOptions& options)
       : descriptor_(descriptor),
+        path_(std::move(path)),
         is_direct_(options.direct),
         is_jumping_(options.jumping),
         call_max_(options.direct ? kDirectCallMax : kWriteCallMax) {}
 
   Result<void> write_at(std::int64_t position, std::span<const Bytes> parts) override {
+    return named("a write to", path_, write_all(position, parts));
+  }
+
+  Result<void> write_all(std::int64_t position, std::span<const Bytes> parts) {
     std::array<iovec, kPartsMax> pieces;
     std::size_t part = 0;
     std::size_t done_in_part = 0;
@@ -99,10 +114,16 @@ class PosixFile final : public File {
       if (total == 0) {
         return {};
       }
-      const auto wrote = retry_interrupted(
+      auto wrote = retry_interrupted(
           [&] { return ::pwritev(descriptor_.get(), pieces.data(), static_cast<int>(count), position); });
       if (wrote <= 0) {
         return error_of_errno(wrote == 0 ? EIO : errno);
+      }
+      if (is_direct_ && wrote % kDirectAlignment != 0) {  // a limit within a block: a direct write goes on at its begin
+        wrote -= wrote % kDirectAlignment;
+        if (wrote == 0) {
+          return error_of_errno(EFBIG);
+        }
       }
       position += wrote;
       for (auto left = static_cast<std::size_t>(wrote); left > 0;) {  // a short write goes on where it stopped
@@ -150,11 +171,12 @@ class PosixFile final : public File {
   }
 
   Result<void> sync(Caller) override {
-    return synced(retry_interrupted([&] { return ::fdatasync(descriptor_.get()); }));
+    return named("a sync of", path_, synced(retry_interrupted([&] { return ::fdatasync(descriptor_.get()); })));
   }
 
   Result<void> truncate(std::int64_t size) override {
-    return checked(retry_interrupted([&] { return ::ftruncate(descriptor_.get(), size); }));
+    return named("a truncation of", path_,
+                 checked(retry_interrupted([&] { return ::ftruncate(descriptor_.get(), size); })));
   }
 
   Result<void> allocate(std::int64_t size) override {
@@ -165,7 +187,7 @@ class PosixFile final : public File {
     if (result < 0 && errno == EOPNOTSUPP) {
       return {};  // a file system without reservation: writes themselves will tell when it is full
     }
-    return checked(result);
+    return named("an allocation of", path_, checked(result));
   }
 
   [[nodiscard]] Result<std::int64_t> size() const override {
@@ -201,6 +223,7 @@ class PosixFile final : public File {
 
  private:
   Descriptor descriptor_;
+  const std::string path_;
   const bool is_direct_;
   const bool is_jumping_;
   const std::size_t call_max_;
@@ -234,16 +257,17 @@ Result<std::shared_ptr<File>> PosixDisk::open(const std::string& path, OpenOptio
   flags |= options.direct ? O_DIRECT : 0;
   const auto descriptor = retry_interrupted([&] { return ::open(path.c_str(), flags, 0644); });
   if (descriptor < 0) {
-    return error_of_errno(errno);
+    const auto why = error_of_errno(errno);
+    return options.create ? named("making", path, Result<std::shared_ptr<File>>{why}) : why;
   }
   if (options.jumping) {
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM));  // without it: only slower
   }
-  return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, options));
+  return std::shared_ptr<File>(std::make_shared<PosixFile>(descriptor, path, options));
 }
 
 Result<void> PosixDisk::rename(const std::string& from, const std::string& to) {
-  return checked(::rename(from.c_str(), to.c_str()));
+  return named("naming of", to, checked(::rename(from.c_str(), to.c_str())));
 }
 
 Result<void> PosixDisk::remove(const std::string& path) {
@@ -294,7 +318,7 @@ Result<std::shared_ptr<PosixDisk::Folder>> PosixDisk::folder_at(const std::strin
 
 Result<void> PosixDisk::sync_directory(const std::string& path, Caller) {
   WEIR_TRY(const auto folder, folder_at(path));
-  return synced(retry_interrupted([&] { return ::fsync(folder->descriptor.get()); }));
+  return named("a sync of", path, synced(retry_interrupted([&] { return ::fsync(folder->descriptor.get()); })));
 }
 
 Result<std::vector<std::string>> PosixDisk::list(const std::string& path) const {

@@ -10,6 +10,7 @@
 
 namespace weir::broker {
 namespace {
+constexpr Millis kSlowDiskMs = 5'000;
 constexpr Millis kSpaceCheckMs = 1'000;
 constexpr Millis kZeroAheadMs = 1'000;
 
@@ -106,6 +107,7 @@ bool Broker::open_log(const Uuid& boot_id, std::string& why) {
       .scrub_bytes_per_second = config_.mq_scrub_bytes_per_second,
       .scrub_interval_ms = config_.mq_scrub_interval_ms,
       .memory_bytes = config_.mq_memory_bytes,
+      .slow_after_ms = kSlowDiskMs,
       .topic_name =
           [this](const Uuid& id) {
             const auto image = controller_->image();

@@ -111,6 +111,7 @@ struct CommitLogOptions {
   // Memory topics: of all their batches together, and how many offsets are reserved at a time.
   std::int64_t memory_bytes = 256LL << 20;
   std::int64_t memory_offsets_block = 1LL << 20;
+  Millis slow_after_ms = 0;  // a write, sync or job that takes longer is logged; 0: nobody looks
   std::function<std::string(const Uuid&)> topic_name;  // for the log; null: its id is told. Any thread
   Uuid boot_id;  // differs after the machine restarted; zero where that is not known
   // What the last process's stop() told (clean-shutdown file): the log ends there, all of it is synced. Believed only

@@ -183,6 +183,9 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
   if (options_.zero_ahead_ms > 0 && keeper_.files().io() == IoMode::direct) {
     repeat(options_.zero_ahead_ms, &Engine::begin_zeroing);
   }
+  if (options_.slow_after_ms > 0) {
+    repeat(options_.slow_after_ms, &Engine::look_for_slow_disk);
+  }
   if (options_.scrub_bytes_per_second > 0) {
     repeat(kScrubTurnMs, &Engine::begin_scrubbing);
   }

@@ -124,6 +124,7 @@ class CommitLog::Engine final : public AppenderHooks,
   void begin_retention();
   void begin_expiring_producers();
   void begin_looking();
+  void look_for_slow_disk();
   void begin_zeroing();
   void begin_scrubbing();
 
@@ -142,6 +143,10 @@ class CommitLog::Engine final : public AppenderHooks,
   std::atomic<int> waiting_jobs_{0};
   std::atomic<bool> told_short_{false};  // what the operator was told last
   std::atomic<bool> told_lack_{false};
+  // The io loop alone: what look_for_slow_disk() saw last, and whether it has logged it.
+  std::uint64_t seen_of_writer_ = 0;
+  std::uint64_t seen_of_keeper_ = 0;
+  bool told_slow_ = false;
   SegmentList segments_;
   Image image_;
   Appender appender_;

@@ -40,6 +40,7 @@ void CommitLog::Engine::stop(Stopped done) {
 
 // On the pool: everything is in files, synced, and sealed up to the segment that holds the last state.
 void CommitLog::Engine::finish_stop(bool is_whole, LocalPartition next_local, Stopped done) {
+  keeper_.note_failure_again();
   std::optional<LogPosition> clean_end;
   const auto end = appender_.appended();
   if (is_whole && !appender_.is_read_only() && appender_.synced() == end) {
@@ -68,12 +69,31 @@ void CommitLog::Engine::give_up_writes(Errc why) {
 }
 
 std::string CommitLog::Engine::waits_for() const {
-  for (const auto* what : {writer_.doing(), keeper_.doing()}) {
-    if (*what != '\0') {
+  for (const auto* doing : {&writer_.doing(), &keeper_.doing()}) {
+    if (const auto* what = doing->what(); *what != '\0') {
       return what;
     }
   }
   return {};
+}
+
+// A disk that does not answer raises no error: this is all that tells of it. On the io loop, each slow_after_ms.
+void CommitLog::Engine::look_for_slow_disk() {
+  const char* slow = nullptr;
+  for (const auto* doing : {&writer_.doing(), &keeper_.doing()}) {
+    auto& seen = doing == &writer_.doing() ? seen_of_writer_ : seen_of_keeper_;
+    const auto count = doing->count();
+    if (const auto* what = doing->what(); *what != '\0' && seen == count) {
+      slow = what;
+    }
+    seen = count;
+  }
+  if (slow != nullptr && !std::exchange(told_slow_, true)) {
+    WEIR_LOG(warn, "commitlog: {} in {} takes more than {} ms: the disk does not answer, producers and commits wait",
+             slow, options_.folder, options_.slow_after_ms);
+  } else if (slow == nullptr && std::exchange(told_slow_, false)) {
+    WEIR_LOG(info, "commitlog: the disk of {} answers again", options_.folder);
+  }
 }
 
 std::string CommitLog::Engine::way_out() const {
@@ -126,10 +146,10 @@ void CommitLog::Engine::note_shortage(const Error& why, std::int64_t needed, con
   space_.set_lack(static_cast<int>(why.detail));
   if (!told_lack_.exchange(true)) {
     WEIR_LOG(error,
-             "commitlog: {} waits ({}) and is tried again twice a second; when the open segment is full producers are "
-             "refused until then. Raise the limit of the process (ulimit -n for descriptors, -f for the size of a "
+             "commitlog: {} waits ({}) and is tried again twice a second; {}producers are refused until then. Raise "
+             "the limit of the process (ulimit -n for descriptors, -f for the size of a "
              "file), or close what takes them",
-             job, to_string(why));
+             job, to_string(why), space_.is_held_by(SpaceGuard::write) ? "" : "when the open segment is full ");
   }
   appender_.bring();
 }
@@ -205,6 +225,7 @@ void CommitLog::Engine::wrote(std::int64_t bytes) {
 
 // Blocks for a statvfs. Files of the pool are room that was lent.
 void CommitLog::Engine::look_for_room() {
+  keeper_.note_failure_again();
   const bool waits = waiting_jobs_.load() > 0;
   if (!waits) {
     space_.release(SpaceGuard::job);
@@ -233,6 +254,13 @@ void CommitLog::Engine::tell_room() {
         "commitlog: the file system of {} can make {} more files (inodes; `df -i`) and must keep {} for segments and "
         "indexes: producers are refused until there are more; remove files from it",
         options_.folder, space_.free_files(), SpaceGuard::kFilesReserve);
+  } else if (is_short && space_.lack() != 0) {
+    // Said by note_shortage(): the volume is not what is short.
+  } else if (is_short && space_.is_held_by(SpaceGuard::job) && space_.free_bytes() < file_bytes()) {
+    WEIR_LOG(error,
+             "commitlog: the next segment takes {} bytes, the disk of {} has {} free: producers are refused until it "
+             "has room for one; make some, or lower mq.segment.bytes and start again",
+             file_bytes(), options_.folder, space_.free_bytes());
   } else if (is_short && space_.is_refused_with_room()) {
     WEIR_LOG(error,
              "commitlog: the file system of {} gives no room, though it tells {} bytes free (a quota?): producers are "
@@ -240,9 +268,10 @@ void CommitLog::Engine::tell_room() {
              options_.folder, space_.free_bytes());
   } else if (is_short) {
     WEIR_LOG(error,
-             "commitlog: the disk of {} has {} bytes free and must keep a reserve of {}: producers are refused until "
+             "commitlog: the disk of {} has {} bytes free and must keep a reserve of {}{}: producers are refused until "
              "there is room; make some, or let retention do it",
-             options_.folder, space_.free_bytes(), space_.reserve_bytes());
+             options_.folder, space_.free_bytes(), space_.reserve_bytes(),
+             space_.free_bytes() > space_.reserve_bytes() ? " beside what is taken until the next look" : "");
   } else {
     WEIR_LOG(info, "commitlog: the disk of {} has room again: {} bytes free", options_.folder, space_.free_bytes());
   }

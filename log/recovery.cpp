@@ -1,5 +1,7 @@
 #include "log/recovery.hpp"
 
+#include <algorithm>
+
 #include "base/logging.hpp"
 #include "log/device_file.hpp"
 #include "log/index_rebuild.hpp"
@@ -75,6 +77,7 @@ class Recovery {
     IoMode io = IoMode::buffered;
     Uuid boot_id;
     bool same_boot = false;
+    bool is_unbegun = false;  // the process ended before it wrote anything: it tells nothing of a boot
   };
 
   [[nodiscard]] bool is_cache_doubtful() const { return keeper_.manifest().is_cache_doubtful(); }
@@ -112,25 +115,35 @@ class Recovery {
   Result<Opened> open_segment(const SegmentFacts& facts) {
     const auto id = facts.id;
     looked_at_ = keeper_.files().path_of(id);
-    WEIR_TRY(auto file, keeper_.files().open_to_read(id));
+    auto found = keeper_.files().open_to_read(id);
+    if (!found) {
+      if (!is_of_the_disk(found.error())) {
+        WEIR_LOG(error, "commitlog: {} is missing: what it had is not served", looked_at_);
+      }
+      return found.error();
+    }
+    const auto file = std::move(*found);
+    Opened opened;
     auto header = read_segment_header(*file);
     if (!header && header.error().code == Errc::corrupt && facts.seed.value != 0) {
-      header = repair_header(facts, *file);
+      opened.is_unbegun = !facts.sealed && is_zero_block(*file);
+      header = repair_header(facts, *file, opened.is_unbegun);
     }
     if (!header) {
+      WEIR_LOG(error, "commitlog: {} cannot be read ({}): what it had is not served", looked_at_,
+               to_string(header.error()));
       return header.error();
     }
     if (header->id != id) {
       return Error{Errc::corrupt, 0};
     }
-    Opened opened;
     WEIR_TRY(const auto size, file->size());
     opened.size = facts.bounded(size);
     WEIR_TRY_VOID(look_behind_clean_end(*file, *header, opened.size, facts.reserved_end > 0));
     opened.io = header->io;
     opened.boot_id = header->boot_id;
     opened.same_boot = is_this_boot(header->boot_id);
-    opened.segment = std::make_shared<Segment>(id, header->seed, std::move(file), keeper_.files().path_of(id),
+    opened.segment = std::make_shared<Segment>(id, header->seed, file, keeper_.files().path_of(id),
                                                keeper_.files().index_path_of(id));
     opened.segment->begin(header->start);
     if (is_cache_doubtful() && !facts.sealed) {
@@ -179,7 +192,7 @@ class Recovery {
   }
 
   // The manifest has what it said, but for the boot: so the next one is taken for another.
-  SegmentHeader repair_header(const SegmentFacts& facts, File& file) {
+  SegmentHeader repair_header(const SegmentFacts& facts, File& file, bool is_unbegun) {
     SegmentHeader header;
     header.id = facts.id;
     header.seed = facts.seed;
@@ -188,9 +201,17 @@ class Recovery {
     header.retention_class = facts.retention_class;
     header.start = facts.start;
     const auto written = write_header(header, file);
-    WEIR_LOG(error, "commitlog: the header of {} is damaged: {} from the manifest", keeper_.files().path_of(facts.id),
-             written ? "written again" : "taken");
+    if (!is_unbegun) {
+      WEIR_LOG(error, "commitlog: the header of {} is damaged: {} from the manifest", keeper_.files().path_of(facts.id),
+               written ? "written again" : "taken");
+    }
     return header;
+  }
+
+  static bool is_zero_block(const File& file) {
+    std::vector<std::byte> block(kBlock);
+    const auto count = file.read_at(0, block);
+    return count && std::ranges::all_of(Bytes{block}.first(*count), [](auto byte) { return byte == std::byte{0}; });
   }
 
   static bool is_of_the_disk(const Error& error) {
@@ -275,7 +296,9 @@ class Recovery {
         return drop(unsealed, number);
       }
       const auto& segment = opened->segment;
-      last_boot_ = opened->boot_id;
+      if (!opened->is_unbegun) {
+        last_boot_ = opened->boot_id;
+      }
       if (!behind.empty()) {
         opened->size = std::min(opened->size, behind.front().start - segment->start());
       }

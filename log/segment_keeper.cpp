@@ -109,9 +109,22 @@ Result<void> SegmentKeeper::note_clean(LogPosition position, LocalPartition next
 void SegmentKeeper::note_failure(const Error& error) {
   const bool is_errno = error.code == Errc::disk_failed && error.detail > 0;
   const std::scoped_lock lock(manifest_mutex_);
-  if (const auto noted = manifest_->mark_read_only(is_errno ? static_cast<std::int32_t>(error.detail) : EIO); !noted) {
-    WEIR_LOG(error, "commitlog: the manifest does not take that the log is read-only either: {}",
+  unnoted_cause_ = is_errno ? static_cast<std::int32_t>(error.detail) : EIO;
+  if (const auto noted = manifest_->mark_read_only(unnoted_cause_); noted) {
+    unnoted_cause_ = 0;
+  } else {
+    WEIR_LOG(error,
+             "commitlog: the manifest does not take that the log is read-only either ({}): tried again until the stop; "
+             "if it never does a restart will not know",
              to_string(noted.error()));
+  }
+}
+
+void SegmentKeeper::note_failure_again() {
+  const std::scoped_lock lock(manifest_mutex_);
+  if (unnoted_cause_ != 0 && manifest_->mark_read_only(unnoted_cause_)) {
+    unnoted_cause_ = 0;
+    WEIR_LOG(info, "commitlog: the manifest has taken now that the log is read-only");
   }
 }
 
@@ -431,9 +444,10 @@ void SegmentKeeper::run_job() {
       jobs_.pop_front();
     }
   }
-  doing_.store(job.name, std::memory_order_relaxed);
-  const auto result = job.run();
-  doing_.store("", std::memory_order_relaxed);
+  const auto result = [&] {
+    const Doing::Step step{doing_, job.name};
+    return job.run();
+  }();
   if (!result && is_shortage(result.error()) && wait_out(result.error(), job)) {
     return;
   }

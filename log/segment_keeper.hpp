@@ -20,6 +20,7 @@
 #include <string>
 
 #include "base/runtime.hpp"
+#include "log/doing.hpp"
 #include "log/group.hpp"
 #include "log/log_meter.hpp"
 #include "log/manifest.hpp"
@@ -76,13 +77,14 @@ class SegmentKeeper {
   void mend_indexes();
   // `done` runs on the pool when no job is left.
   void when_idle(Task done);
-  [[nodiscard]] const char* doing() const { return doing_.load(std::memory_order_relaxed); }  // for the operator
+  [[nodiscard]] const Doing& doing() const { return doing_; }
 
   // Before the first byte of a segment (begins) or the first one at or above its reserved end is written.
   Result<void> admit(Segment& segment, bool begins, std::int64_t end);
   Result<void> note_clean(LogPosition position, LocalPartition next_local);
   // A write or sync failed: the next start has to know, if the disk still takes it. Blocks; any thread.
   void note_failure(const Error& error);
+  void note_failure_again();  // if the manifest did not take it
 
  private:
   Result<void> open_manifest();
@@ -115,7 +117,8 @@ class SegmentKeeper {
   const LogMeter& meter_;
   KeeperHooks& hooks_;
 
-  std::mutex manifest_mutex_;  // guards manifest_ once the roles run
+  std::mutex manifest_mutex_;       // guards manifest_ once the roles run
+  std::int32_t unnoted_cause_ = 0;  // of a failure that the manifest does not have; under manifest_mutex_
   std::unique_ptr<Manifest> manifest_;
   SegmentId next_id_{1};  // jobs
 
@@ -124,7 +127,7 @@ class SegmentKeeper {
   std::optional<IndexDeltaWriter> deltas_;  // jobs: of the segment that is being filled
   SegmentId deltas_of_{0};
 
-  std::atomic<const char*> doing_{""};
+  Doing doing_;
   std::atomic<bool> is_zeroing_{false};  // a job that zeroes waits or runs
   std::mutex sync_mutex_;                // held while a full segment is synced; guards the next one
   std::optional<Error> sync_failure_;

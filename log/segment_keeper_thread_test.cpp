@@ -166,7 +166,7 @@ class FailingSync : public SegmentKeeperThreads {
 TEST_F(FailingSync, ASealingThatWaitsForASyncOnAnotherThreadMakesNoClaimWhenThatFails) {
   has_files.store(true);
   run_again();
-  ASSERT_TRUE(comes_true([&] { return std::strcmp(keeper.doing(), kSealing) == 0; }));
+  ASSERT_TRUE(comes_true([&] { return std::strcmp(keeper.doing().what(), kSealing) == 0; }));
   may_fail.happen();
   end_pool();
   expect_no_claim_of_the_segment();

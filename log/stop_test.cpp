@@ -232,6 +232,59 @@ TEST_P(Stop, AReadOnlyLogServesTheEpochThatTheMetadataTell) {
   EXPECT_FALSE(test.append_now(test.find(1, 0), {.values = {"again"}}).error);
 }
 
+TEST_P(Stop, AFailureThatTheManifestDidNotTakeIsNotedOnceItDoes) {
+  test.options.space_check_ms = 1'000;
+  for (const bool by_stop : {false, true}) {
+    SCOPED_TRACE(by_stop);
+    ASSERT_TRUE(test.start());
+    test.create(by_stop ? 2 : 1, 0);
+    append_all(by_stop ? 2 : 1, 0, 5);
+    test.disk.set_fault_hook([](auto what, const auto& path) -> std::optional<Error> {
+      const bool is_hit = (what == sim::DiskOperation::sync && path.ends_with(".log")) ||
+                          (what == sim::DiskOperation::write && path.find("manifest") != std::string::npos);
+      return is_hit ? std::optional{error_of_failed_sync(EIO)} : std::nullopt;
+    });
+    EXPECT_TRUE(test.append_now(test.find(by_stop ? 2 : 1, 0), {.values = {"fails"}}).error);
+    test.disk.set_fault_hook({});
+    if (!by_stop) {
+      test.queue.run_for(1'500);
+      test.crash(sim::CrashMode::process_death);
+    } else {
+      stop_within(5'000);
+    }
+    ASSERT_TRUE(test.start(true));
+    EXPECT_TRUE(test.log->statistics().read_only) << "as the log said: after a restart too";
+    test.kill();
+    ASSERT_TRUE(allow_writes(test.disk, "data"));
+  }
+}
+
+// Killed between the manifest's naming of a segment and its first write.
+TEST_P(Stop, ASegmentThatWasNeverBegunIsNoDamageAndTellsOfNoRestart) {
+  raise_epochs_after_power_cuts();
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  append_all(1, 0, 5);
+  const auto epoch = test.find(1, 0)->leader_epoch();
+  test.disk.set_fault_hook([&](auto what, const auto& path) -> std::optional<Error> {
+    if (what != sim::DiskOperation::write || !path.ends_with(".log") || path.ends_with("1.log")) {
+      return std::nullopt;
+    }
+    return Error{Errc::closed};
+  });
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(test.append(test.find(1, 0), {.values = {value(i, 100'000)}}));
+    test.queue.run_for(50);
+  }
+  test.crash(sim::CrashMode::process_death);
+  test.disk.set_fault_hook({});
+  const LogCapture lines;
+  ASSERT_TRUE(test.start());
+  EXPECT_GE(count(1), 5);
+  EXPECT_EQ(test.find(1, 0)->leader_epoch(), epoch);
+  EXPECT_FALSE(std::ranges::any_of(lines.lines(), [](const auto& line) { return line.find("damage") != line.npos; }));
+}
+
 // A copy of the data folder, made in two steps, or put back in part.
 TEST_P(Stop, TheMarkOfAnEarlierStopIsNotBelievedWhenTheLogHasGoneOn) {
   ASSERT_TRUE(test.start());

@@ -5,20 +5,6 @@
 namespace weir::log {
 namespace {
 constexpr Millis kRefuseAfterMs = 5'000;  // clients give a request 30 s by default
-
-// Says what the thread does as long as it lives.
-class Doing {
- public:
-  Doing(std::atomic<const char*>& place, const char* what) : place_(place) {
-    place_.store(what, std::memory_order_relaxed);
-  }
-  ~Doing() { place_.store("", std::memory_order_relaxed); }
-  Doing(const Doing&) = delete;
-  Doing& operator=(const Doing&) = delete;
-
- private:
-  std::atomic<const char*>& place_;
-};
 }  // namespace
 
 void Writer::wake() {
@@ -159,7 +145,7 @@ Result<void> Writer::write_group(Group& group) {
   }
   const auto at = group.from - group.segment->start().value;
   {
-    const Doing writing{doing_, "a write to the log"};
+    const Doing::Step writing{doing_, "a write to the log"};
     WEIR_TRY_VOID(meter_.write_at(group.segment->writing_file(), at.value, parts_));
   }
   pieces_.clear();
@@ -240,7 +226,7 @@ void Writer::sync_if_wanted() {
 }
 
 Result<void> Writer::sync(Segment& segment) {
-  const Doing syncing{doing_, "a sync of the log"};
+  const Doing::Step syncing{doing_, "a sync of the log"};
   return meter_.sync(segment.writing_file());
 }
 

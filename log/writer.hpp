@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "log/appender.hpp"
+#include "log/doing.hpp"
 #include "log/group.hpp"
 #include "log/image.hpp"
 #include "log/log_meter.hpp"
@@ -61,7 +62,7 @@ class Writer {
   // Any thread.
   void wake();
   [[nodiscard]] LogPosition written() const { return {written_.load(std::memory_order_acquire)}; }
-  [[nodiscard]] const char* doing() const { return doing_.load(std::memory_order_relaxed); }  // for the operator
+  [[nodiscard]] const Doing& doing() const { return doing_; }
 
   // Runtime::write.
   void turn();
@@ -96,7 +97,7 @@ class Writer {
   WriterHooks& hooks_;
   std::atomic<bool> is_active_{false};
   std::atomic<std::int64_t> written_{0};
-  std::atomic<const char*> doing_{""};
+  Doing doing_;
 
   // Write role.
   std::vector<Group> groups_;
