@@ -1,6 +1,9 @@
-// The whole broker, one flipped bit anywhere in its metadata log, `weir metadata repair`, and a start: no group may
-// lose a committed offset by it, and no topic that a group reads its name.
+// The whole broker, one flipped bit anywhere in its metadata log or an older copy of the folder `metadata` put back,
+// `weir metadata repair`, and a start: no group may lose a committed offset by it, and no topic that a group reads its
+// name.
 #include <gtest/gtest.h>
+
+#include <map>
 
 #include "coordinator/metadata/data_folder.hpp"
 #include "coordinator/metadata/image_builder.hpp"
@@ -164,6 +167,56 @@ TEST_P(MetadataRepairSim, AFlippedBitInTheMetadataLogCostsNoCommittedOffset) {
     }
   }
   EXPECT_GE(repairs, kRegions) << "damage that nothing notices proves nothing";
+}
+
+using Files = std::map<std::string, std::vector<std::byte>>;
+
+Files files_of(Disk& disk) {
+  Files files;
+  for (const auto& name : *disk.list("data/metadata")) {
+    files[name] = *read_file(disk, "data/metadata/" + name, 1 << 20);
+  }
+  return files;
+}
+
+void put_back(Disk& disk, const Files& files) {
+  for (const auto& name : *disk.list("data/metadata")) {
+    ASSERT_TRUE(disk.remove("data/metadata/" + name));
+  }
+  for (const auto& [name, content] : files) {
+    ASSERT_TRUE(replace_file(disk, "data/metadata/" + name, content));
+  }
+}
+
+TEST_P(MetadataRepairSim, AnOlderCopyOfTheMetadataIsRefusedAndARepairOfItCostsNoCommittedOffset) {
+  for (const auto seed : seeds(5)) {
+    SCOPED_TRACE("WEIR_SEED=" + std::to_string(seed));
+    World world{seed};
+    Random random{seed};
+    if (GetParam()) {
+      plant_old_offsets_topic(world.disk(), random);
+    }
+    ASSERT_TRUE(world.start_broker()) << world.why();
+    const auto older = files_of(world.disk());
+    commit_all(world);
+    world.crash(seed % 2 == 0 ? CrashMode::process_death : CrashMode::power_cut);
+    const auto newest = files_of(world.disk());
+    put_back(world.disk(), older);
+    if (!world.start_broker()) {
+      EXPECT_NE(world.why().find("it is an older copy"), std::string::npos) << world.why();
+      EXPECT_NE(world.why().find("`weir metadata repair data`"), std::string::npos) << world.why();
+      if (random.chance(2)) {
+        put_back(world.disk(), newest);
+      } else {
+        repair(world);
+      }
+      ASSERT_TRUE(world.start_broker()) << world.why();
+      expect_all(world);
+    } else {
+      EXPECT_EQ(seed % 2, 1U) << "only a power cut takes the mark away";
+    }
+    connection_.reset();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(FoldersOfNowAndOfEarlyBuilds, MetadataRepairSim, testing::Bool());

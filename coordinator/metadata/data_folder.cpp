@@ -59,9 +59,9 @@ std::string_view stem_of(std::string_view name) {
 }
 
 bool is_known_name(const std::string& name) {
-  constexpr std::array<std::string_view, 9> kNames{"meta.properties", ".lock",     "clean-shutdown", "manifest",
-                                                   "metadata",        "commitlog", "pool",           "direct-probe",
-                                                   "lost+found"};
+  constexpr std::array<std::string_view, 10> kNames{"meta.properties", ".lock",        "clean-shutdown", "manifest",
+                                                    "metadata",        "metadata-end", "commitlog",      "pool",
+                                                    "direct-probe",    "lost+found"};
   return std::ranges::find(kNames, stem_of(name)) != kNames.end();
 }
 

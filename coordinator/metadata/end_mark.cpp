@@ -25,7 +25,7 @@ Content encode(Offset end) {
 
 }  // namespace
 
-EndMark::EndMark(Disk& disk, const std::string& folder) : disk_(disk), path_(folder + "/end") {
+EndMark::EndMark(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {
   const auto content = read_file(disk_, path_, kSize);
   if (!content || content->size() != kSize) {
     return;

@@ -1,10 +1,13 @@
-// EndMark: how far the metadata log was durable at least, in the file `metadata/end`. With it a start tells a last
-// batch that was changed, or a last file that is gone, from a write that a crash left unfinished.
+// EndMark: how far the metadata log was durable at least, in a file. With it a start tells a last batch that was
+// changed, or a last file that is gone, from a write that a crash left unfinished. EndMarks: the two files of a data
+// folder, which say the same: `metadata/end`, and `metadata-end` beside the folder `metadata`, which stays when an
+// older copy of that folder is put back.
 //
 // Raised after each append's sync and not synced itself: process death keeps it, a power cut may leave an older one,
 // which is still true. A mark that cannot be read says 0, which claims nothing. Owned by the MetadataLog; its thread.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -15,8 +18,8 @@ namespace weir::metadata {
 
 class EndMark {
  public:
-  // Reads what the last process left; makes no file. `folder` is `metadata`.
-  EndMark(Disk& disk, const std::string& folder);
+  // Reads what the last process left; makes no file.
+  EndMark(Disk& disk, std::string path);
 
   [[nodiscard]] Offset at_least() const { return at_least_; }
   // `end` is durable. A failure is no matter: the mark stays lower than it could be.
@@ -27,6 +30,24 @@ class EndMark {
   std::string path_;
   std::shared_ptr<File> file_;  // null until the first raise()
   Offset at_least_{0};
+};
+
+class EndMarks {
+ public:
+  EndMarks(Disk& disk, const std::string& data_folder)
+      : inside_(disk, data_folder + "/metadata/end"), beside_(disk, data_folder + "/metadata-end") {}
+
+  [[nodiscard]] Offset at_least() const { return std::max(inside_.at_least(), beside_.at_least()); }
+  // What came with the folder `metadata` itself: a copy of it ends at or behind this.
+  [[nodiscard]] Offset inside() const { return inside_.at_least(); }
+  void raise(Offset end) {
+    inside_.raise(end);
+    beside_.raise(end);
+  }
+
+ private:
+  EndMark inside_;
+  EndMark beside_;
 };
 
 }  // namespace weir::metadata

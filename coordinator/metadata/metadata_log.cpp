@@ -21,7 +21,7 @@ Error failed(std::string& why, const std::string& what, Error error) {
 
 Result<MetadataLog::Opened> MetadataLog::open(Disk& disk, const std::string& data_folder, std::string& why) {
   const auto folder = data_folder + "/metadata";
-  Opened opened{.log = std::unique_ptr<MetadataLog>{new MetadataLog{disk, folder}}, .image = {}, .findings = {}};
+  Opened opened{.log = std::unique_ptr<MetadataLog>{new MetadataLog{disk, data_folder}}, .image = {}, .findings = {}};
   auto made = disk.make_directories(folder);
   if (made) {
     made = disk.sync_directory(data_folder);
@@ -62,8 +62,8 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
   }
   // Nothing there, and nothing that was written after it: the first start. Beside a log an empty metadata would drop
   // all that the log holds.
-  const bool is_new = listing->logs.empty() && listing->snapshots.empty() && mark_.at_least() == Offset{0} &&
-                      !disk_.exists(data_folder() + "/manifest") && !disk_.exists(data_folder() + "/commitlog");
+  const bool is_new = listing->logs.empty() && listing->snapshots.empty() && marks_.at_least() == Offset{0} &&
+                      !disk_.exists(data_folder_ + "/manifest") && !disk_.exists(data_folder_ + "/commitlog");
   if (is_new) {
     if (const auto started = start_file(Offset{0}); !started) {
       return failed(why, "cannot make " + folder_ + "/" + log_name(Offset{0}), started.error());
@@ -77,6 +77,7 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
           "wrote it";
     return {Errc::unsupported};
   }
+  marks_.raise(end_offset_);  // all of it is durable; a folder of an early build gets the mark that it lacks
   opened.image = builder.build();
   WEIR_CHECK(opened.image->end_offset() == end_offset_);
   return {};
@@ -88,7 +89,7 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
   auto first = std::upper_bound(listing.logs.begin(), listing.logs.end(), from);
   if (first == listing.logs.begin()) {
     why = folder_ + " lacks the log file that holds offset " + std::to_string(from.value) +
-          (listing.snapshots.empty() ? "" : " (or a good snapshot)") + "; put back a copy of the folder, or " +
+          (listing.snapshots.empty() ? "" : " (or a good snapshot)") + "; put back the newest copy of the folder, or " +
           way_out();
     return Error{Errc::corrupt, from.value};
   }
@@ -102,20 +103,29 @@ Result<void> MetadataLog::replay_logs(const MetadataFiles& listing, Offset from,
     const auto scanned = scan_log(*content, *base, from, builder);
     if (!scanned) {
       const bool newer = scanned.error().code == Errc::unsupported;
-      return failed(
-          why,
-          path +
-              (newer
-                   ? " holds metadata that only a newer version of Weir understands; start that version"
-                   : " holds metadata records that contradict each other; put back a copy of the folder metadata, or " +
-                         way_out()),
-          scanned.error());
+      return failed(why,
+                    path + (newer ? " holds metadata that only a newer version of Weir understands; start that version"
+                                  : " holds metadata records that contradict each other; put back the newest copy of "
+                                    "the folder metadata, or " +
+                                        way_out()),
+                    scanned.error());
     }
+    // What a mark knows to be whole is not torn. A file that is whole itself, with its folder's own mark, is a copy.
+    const auto known_end = scanned->torn ? marks_.at_least() : marks_.inside();
     if (scanned->damaged || (!last && (scanned->torn || scanned->end_offset != *std::next(base))) ||
-        (last && scanned->end_offset < std::max(from, mark_.at_least()))) {
+        (last && scanned->end_offset < std::max(from, known_end))) {
       why = path + " is damaged at byte " + std::to_string(scanned->good_bytes) +
-            "; put back a copy of the folder metadata, or " + way_out();
+            "; put back the newest copy of the folder metadata, or " + way_out();
       return Error{Errc::corrupt, scanned->good_bytes};
+    }
+    if (last && scanned->end_offset < marks_.at_least()) {
+      why = "the metadata in " + folder_ + " end at offset " + std::to_string(scanned->end_offset.value) +
+            ", but this node's metadata were at " + std::to_string(marks_.at_least().value) + " already (" +
+            data_folder_ +
+            "/metadata-end): it is an older copy, and what was made since would be deleted; put back the newest copy "
+            "of the folder metadata, or " +
+            way_out();
+      return Error{Errc::corrupt, scanned->end_offset.value};
     }
     bytes_since_snapshot_ += scanned->end_offset > from ? scanned->good_bytes : 0;
     if (!last) {
@@ -154,11 +164,7 @@ Result<void> MetadataLog::go_on_in(const std::string& path, Bytes accepted) {
 }
 
 std::string MetadataLog::way_out() const {
-  return "keep what can be read with `weir metadata repair " + data_folder() + "`";
-}
-
-std::string MetadataLog::data_folder() const {
-  return folder_.substr(0, folder_.rfind('/'));
+  return "keep what can be read with `weir metadata repair " + data_folder_ + "`";
 }
 
 Result<void> MetadataLog::start_file(Offset base) {
@@ -200,7 +206,7 @@ Result<void> MetadataLog::append(const RecordList& records, Millis now) {
   file_end_ += std::ssize(batch);
   bytes_since_snapshot_ += std::ssize(batch);
   end_offset_ += static_cast<std::int64_t>(records.size());
-  mark_.raise(end_offset_);
+  marks_.raise(end_offset_);
   return {};
 }
 

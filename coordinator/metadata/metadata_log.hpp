@@ -4,9 +4,10 @@
 // the logs since the older one, so that one damaged snapshot costs nothing.
 //
 // Owned by the controller; used on Runtime::controller and at start. Calls block. An append has returned only after its
-// sync, so at most one batch, the last, can be torn by a crash; it is cut at the next start, if the end mark does not
-// say that it was whole (coordinator/metadata/end_mark.hpp). Anything else that is wrong in a log is damage: the start
-// is refused and the file named, as guessing would lose topics; the operator decides (metadata_repair.hpp).
+// sync, so at most one batch, the last, can be torn by a crash; it is cut at the next start, if no end mark says that
+// it was whole (coordinator/metadata/end_mark.hpp). Anything else that is wrong in a log is damage, and a log that ends
+// before a mark is an older copy: the start is refused and the file named, as guessing would lose topics; the operator
+// decides (metadata_repair.hpp).
 #pragma once
 
 #include <memory>
@@ -50,19 +51,20 @@ class MetadataLog {
   [[nodiscard]] bool read_only() const { return read_only_; }
 
  private:
-  MetadataLog(Disk& disk, std::string folder) : disk_(disk), folder_(std::move(folder)), mark_(disk, folder_) {}
+  MetadataLog(Disk& disk, const std::string& data_folder)
+      : disk_(disk), data_folder_(data_folder), folder_(data_folder + "/metadata"), marks_(disk, data_folder) {}
   Result<void> start_file(Offset base);
   Result<void> recover(Opened& opened, std::string& why);
   Result<void> go_on_in(const std::string& path, Bytes accepted);
-  [[nodiscard]] std::string data_folder() const;
   [[nodiscard]] std::string way_out() const;  // for the operator, when the start is refused
   Result<void> replay_logs(const MetadataFiles& listing, Offset from, ImageBuilder& builder, Opened& opened,
                            std::string& why);
   void remove_obsolete();
 
   Disk& disk_;
+  std::string data_folder_;
   std::string folder_;
-  EndMark mark_;
+  EndMarks marks_;
   std::shared_ptr<File> file_;  // the newest log file
   std::int64_t file_end_ = 0;
   Offset end_offset_{0};

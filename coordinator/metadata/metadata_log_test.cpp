@@ -14,7 +14,10 @@ namespace {
 
 class MetadataLogTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(disk_.make_directories("data")); }
+  void SetUp() override {
+    ASSERT_TRUE(disk_.make_directories("data"));
+    ASSERT_TRUE(disk_.sync_directory("."));
+  }
   bool open() {
     log_.reset();
     auto opened = MetadataLog::open(disk_, "data", why_);
@@ -45,6 +48,7 @@ class MetadataLogTest : public testing::Test {
   std::int64_t size_of(const std::string& path) { return std::ssize(*read_file(disk_, path, 1 << 20)); }
 
   static constexpr const char* kMark = "data/metadata/end";
+  static constexpr const char* kMarkBeside = "data/metadata-end";
   static constexpr const char* kFirst = "data/metadata/00000000000000000000.log";
   sim::SimDisk disk_{1};
   Random random_{1};
@@ -75,6 +79,7 @@ TEST_F(MetadataLogTest, CutsATornTailAndSaysSo) {
     const auto copy = disk_.clone(9);
     ASSERT_TRUE((*copy->open(kFirst, {}))->truncate(size));
     ASSERT_TRUE(copy->remove(kMark)) << "an append that was cut off has not raised it";
+    ASSERT_TRUE(copy->remove(kMarkBeside));
     std::string why;
     const auto opened = MetadataLog::open(*copy, "data", why);
     ASSERT_TRUE(opened) << why;
@@ -187,14 +192,74 @@ TEST_F(MetadataLogTest, ADamagedEndMarkClaimsNothing) {
   ASSERT_TRUE(open()) << why_;
   add("a");
   log_.reset();
-  for (std::int64_t at = 0; at < size_of(kMark); ++at) {
-    const auto copy = disk_.clone(9);
-    ASSERT_TRUE(copy->damage(kMark, at, std::byte{0x40}));
-    std::string why;
-    EXPECT_TRUE(MetadataLog::open(*copy, "data", why)) << why;
-    ASSERT_TRUE((*copy->open(kFirst, {}))->truncate(1));
-    EXPECT_TRUE(MetadataLog::open(*copy, "data", why)) << why;
+  for (const auto& [damaged, other] : {std::pair{kMark, kMarkBeside}, std::pair{kMarkBeside, kMark}}) {
+    for (std::int64_t at = 0; at < size_of(damaged); ++at) {
+      const auto copy = disk_.clone(9);
+      ASSERT_TRUE(copy->damage(damaged, at, std::byte{0x40}));
+      std::string why;
+      EXPECT_TRUE(MetadataLog::open(*copy->clone(9), "data", why)) << why;
+      ASSERT_TRUE((*copy->open(kFirst, {}))->truncate(1));
+      EXPECT_FALSE(MetadataLog::open(*copy->clone(9), "data", why)) << "the other one claims it";
+      ASSERT_TRUE(copy->remove(other));
+      EXPECT_TRUE(MetadataLog::open(*copy, "data", why)) << why;
+    }
   }
+}
+
+// Each as it was behind its batch: the folder alone is consistent, with its own end mark.
+TEST_F(MetadataLogTest, AnOlderCopyOfTheFolderIsRefusedAndTheSentenceSaysWhatItIsAndWhatToDo) {
+  ASSERT_TRUE(open()) << why_;
+  std::vector<std::unique_ptr<sim::SimDisk>> copies;
+  for (int i = 0; i < 6; ++i) {
+    add("t" + std::to_string(i));
+    if (i % 2 == 1) {
+      snapshot();
+    }
+    copies.push_back(disk_.clone(9));
+  }
+  log_.reset();
+  const auto newest = *read_file(disk_, kMarkBeside, 100);
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    std::string why;
+    EXPECT_TRUE(MetadataLog::open(*copies[i], "data", why)) << "a copy of the whole data folder: " << why;
+    ASSERT_TRUE(replace_file(*copies[i], kMarkBeside, newest));
+    const bool is_newest = i + 1 == copies.size();
+    EXPECT_EQ(MetadataLog::open(*copies[i], "data", why).has_value(), is_newest) << i;
+    if (!is_newest) {
+      EXPECT_EQ(why, "the metadata in data/metadata end at offset " + std::to_string(i + 1) +
+                         ", but this node's metadata were at 6 already (data/metadata-end): it is an older copy, and "
+                         "what was made since would be deleted; put back the newest copy of the folder metadata, or "
+                         "keep what can be read with `weir metadata repair data`");
+    }
+  }
+}
+
+TEST_F(MetadataLogTest, AFolderOfAnEarlyBuildGetsTheMarksThatItLacksAtItsFirstStart) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  log_.reset();
+  const auto beside = *read_file(disk_, kMarkBeside, 100);
+  for (const auto* missing : {kMark, kMarkBeside}) {
+    ASSERT_TRUE(disk_.remove(missing));
+    ASSERT_TRUE(open()) << why_;
+    EXPECT_TRUE(findings_.empty());
+    EXPECT_EQ(*read_file(disk_, missing, 100), beside) << missing;
+  }
+}
+
+TEST_F(MetadataLogTest, AMarkThatCannotBeWrittenHoldsUpNothing) {
+  disk_.set_fault_hook([](auto what, const auto& path) -> std::optional<Error> {
+    const bool is_hit = what == sim::DiskOperation::create && (path == kMark || path == kMarkBeside);
+    return is_hit ? std::optional{error_of_errno(ENOSPC)} : std::nullopt;
+  });
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  EXPECT_FALSE(disk_.exists(kMark) || disk_.exists(kMarkBeside));
+  disk_.set_fault_hook({});
+  add("b");
+  EXPECT_EQ(*read_file(disk_, kMark, 100), *read_file(disk_, kMarkBeside, 100));
+  ASSERT_TRUE(open()) << why_;
+  EXPECT_NE(image_->find_topic("b"), nullptr);
 }
 
 TEST_F(MetadataLogTest, KeepsTwoSnapshotsAndTheLogsSinceTheOlder) {

@@ -43,7 +43,7 @@ class Repair {
 
   Result<void> read() {
     WEIR_TRY(files_, list_metadata(disk_, folder_));
-    const auto known_end = EndMark{disk_, folder_}.at_least();
+    const auto known_end = EndMarks{disk_, data_folder_}.at_least();
     read_newest_snapshot();
     for (const auto base : files_.logs) {
       const auto path = folder_ + "/" + log_name(base);
@@ -104,7 +104,9 @@ class Repair {
     for (const auto end : damaged_snapshots_) {
       WEIR_TRY_VOID(put_aside(end == end_ ? "" : snapshot_name(end)));
     }
-    return disk_.sync_directory(folder_);
+    WEIR_TRY_VOID(disk_.sync_directory(folder_));
+    EndMarks{disk_, data_folder_}.raise(end_);
+    return {};
   }
 
   [[nodiscard]] ImagePointer image() { return builder_.build(); }

@@ -59,6 +59,15 @@ class MetadataRepairTest : public testing::Test {
     EXPECT_TRUE(opened) << why_;
     return opened ? opened->image : nullptr;
   }
+  // The folder `metadata` as it was behind so many batches, all else as it is now.
+  void put_back_copy_of(int topics) {
+    ASSERT_TRUE((*disk_.open(kLog, {}))->truncate(sizes_[static_cast<std::size_t>(topics)]));
+    ASSERT_TRUE(disk_.remove("data/metadata/end"));
+    const auto beside = *read_file(disk_, "data/metadata-end", 100);
+    ASSERT_TRUE(disk_.remove("data/metadata-end"));
+    ASSERT_TRUE(open(disk_)) << "and its own end mark";
+    ASSERT_TRUE(replace_file(disk_, "data/metadata-end", beside));
+  }
   sim::SimDisk disk_{1};
   Random random_{1};
   std::vector<Uuid> ids_;
@@ -234,6 +243,50 @@ TEST_F(MetadataRepairTest, RecordsThatAreMissingAtTheEndCountAsLostOnes) {
             "data/metadata lacks its last records, " + std::to_string(end - 3) + " to " + std::to_string(end - 1));
   EXPECT_GE(open(disk_)->next_producer_id(), 4'000);
   EXPECT_GE(open(disk_)->end_offset(), Offset{end}) << "no offset is given twice";
+}
+
+TEST_F(MetadataRepairTest, AnOlderCopyCostsNoTopicThatWasMadeSinceItsData) {
+  put_back_copy_of(2);
+  EXPECT_FALSE(MetadataLog::open(disk_, "data", why_));
+  const auto copy = disk_.clone(4);
+  const auto report = repair(disk_);
+  EXPECT_FALSE(report.was_sound);
+  EXPECT_EQ(report.findings.at(0), "data/metadata lacks its last records, 6 to 14");
+  const auto image = open(disk_);
+  ASSERT_TRUE(image);
+  EXPECT_GE(image->end_offset(), Offset{3 * kTopics}) << "no offset is given twice";
+  for (int i = 0; i < kTopics; ++i) {
+    const auto id = ids_[static_cast<std::size_t>(i)];
+    const auto topic = image->find_topic(id);
+    ASSERT_TRUE(topic) << i;
+    EXPECT_EQ(topic->name, i < 2 ? "t" + std::to_string(i) : recovered_name(id));
+    EXPECT_EQ(topic->partitions.size(), 2U);
+  }
+  EXPECT_TRUE(repair(disk_).was_sound);
+  // The same copy again: the repair has raised the mark, before any start.
+  ASSERT_TRUE(replace_file(*copy, "data/metadata-end", *read_file(disk_, "data/metadata-end", 100)));
+  EXPECT_FALSE(MetadataLog::open(*copy, "data", why_));
+}
+
+TEST_F(MetadataRepairTest, ACrashAnywhereInARepairOfAnOlderCopyLeavesNoFolderThatLacksATopic) {
+  put_back_copy_of(1);
+  for (std::uint64_t number = 1; number < 60; ++number) {
+    for (const auto mode : {sim::CrashMode::power_cut, sim::CrashMode::process_death}) {
+      SCOPED_TRACE("operation " + std::to_string(number));
+      const auto copy = disk_.clone(number);
+      copy->crash_at_operation(number);
+      static_cast<void>(repair_metadata(*copy, "data", kIdentity, in_log_, 1, why_));
+      copy->crash(number, mode);
+      std::string why;
+      if (const auto opened = MetadataLog::open(*copy, "data", why)) {
+        EXPECT_EQ(opened->image->topic_count(), static_cast<std::size_t>(kTopics)) << "taken by a start";
+      }
+      repair(*copy);
+      const auto image = open(*copy);
+      ASSERT_TRUE(image);
+      EXPECT_EQ(image->topic_count(), static_cast<std::size_t>(kTopics));
+    }
+  }
 }
 
 TEST_F(MetadataRepairTest, ACrashAnywhereInARepairLeavesAFolderThatCanBeRepairedOrOpened) {
