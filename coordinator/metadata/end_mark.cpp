@@ -1,6 +1,7 @@
 #include "coordinator/metadata/end_mark.hpp"
 
 #include <array>
+#include <cerrno>
 
 #include "base/bytes.hpp"
 #include "base/crc32c.hpp"
@@ -27,18 +28,41 @@ Content encode(Offset end) {
 
 EndMark::EndMark(Disk& disk, std::string path) : disk_(disk), path_(std::move(path)) {
   const auto content = read_file(disk_, path_, kSize);
-  if (!content || content->size() != kSize) {
+  if (!content) {
+    const bool is_none = content.error().code == Errc::not_found || is_shortage(content.error());
+    blocked_ = is_none ? std::nullopt : std::optional{content.error()};
     return;
   }
-  const Offset end{load_le<std::int64_t>(*content, kOffsetAt)};
-  if (std::ranges::equal(*content, encode(end))) {
-    at_least_ = end;
+  if (std::ranges::all_of(*content, [](std::byte one) { return one == std::byte{0}; })) {
+    return;
   }
+  if (content->size() == kSize) {
+    const Offset end{load_le<std::int64_t>(*content, kOffsetAt)};
+    if (std::ranges::equal(*content, encode(end))) {
+      at_least_ = end;
+      return;
+    }
+  }
+  blocked_ = Error{Errc::corrupt};
+}
+
+std::string EndMark::settle() {
+  if (!blocked_) {
+    return "";
+  }
+  const bool is_folder = blocked_->code == Errc::disk_failed && blocked_->detail == EISDIR;
+  const auto gone = is_folder ? disk_.remove(path_) : disk_.rename(path_, path_ + ".damaged");
+  if (!gone) {
+    return path_ + " is no end mark and cannot be made again (" + to_string(gone.error()) +
+           "): move away what is there; until then a loss at the end of the metadata is seen less surely";
+  }
+  blocked_.reset();
+  return path_ + " was no end mark: made again" + (is_folder ? "" : ", and what was there is " + path_ + ".damaged");
 }
 
 void EndMark::raise(Offset end) {
   at_least_ = std::max(at_least_, end);
-  if (!file_) {
+  if (!file_ && !blocked_) {
     if (auto opened = disk_.open(path_, {.create = true})) {
       file_ = std::move(*opened);
     }
@@ -48,6 +72,16 @@ void EndMark::raise(Offset end) {
     const Bytes part{content};
     static_cast<void>(file_->write_at(0, {&part, 1}).has_value());
   }
+}
+
+std::vector<std::string> EndMarks::settle() {
+  std::vector<std::string> findings;
+  for (auto* mark : {&inside_, &beside_}) {
+    if (auto finding = mark->settle(); !finding.empty()) {
+      findings.push_back(std::move(finding));
+    }
+  }
+  return findings;
 }
 
 }  // namespace weir::metadata

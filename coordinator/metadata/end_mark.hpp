@@ -4,12 +4,15 @@
 // older copy of that folder is put back.
 //
 // Raised after each append's sync and not synced itself: process death keeps it, a power cut may leave an older one,
-// which is still true. A mark that cannot be read says 0, which claims nothing. Owned by the MetadataLog; its thread.
+// which is still true. A mark that cannot be read says 0, which claims nothing: what a power cut leaves of a new file
+// (nothing, or zeros) is written over, anything else goes as settle() says. Owned by the MetadataLog; its thread.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/disk.hpp"
 #include "base/ids.hpp"
@@ -24,11 +27,15 @@ class EndMark {
   [[nodiscard]] Offset at_least() const { return at_least_; }
   // `end` is durable. A failure is no matter: the mark stays lower than it could be.
   void raise(Offset end);
+  // Once, by a start. What stands in the mark's place and is none is put aside as `<path>.damaged` (an empty folder is
+  // removed), so that there can be a mark again. A sentence about it, or "".
+  std::string settle();
 
  private:
   Disk& disk_;
   std::string path_;
-  std::shared_ptr<File> file_;  // null until the first raise()
+  std::optional<Error> blocked_;  // something that is no mark is in its place: how it was read, or corrupt
+  std::shared_ptr<File> file_;    // null until the first raise()
   Offset at_least_{0};
 };
 
@@ -44,6 +51,7 @@ class EndMarks {
     inside_.raise(end);
     beside_.raise(end);
   }
+  std::vector<std::string> settle();  // the sentences of both
 
  private:
   EndMark inside_;

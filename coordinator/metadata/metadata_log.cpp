@@ -77,6 +77,9 @@ Result<void> MetadataLog::recover(Opened& opened, std::string& why) {
           "wrote it";
     return {Errc::unsupported};
   }
+  for (auto& finding : marks_.settle()) {
+    opened.findings.push_back(std::move(finding));
+  }
   marks_.raise(end_offset_);  // all of it is durable; a folder of an early build gets the mark that it lacks
   opened.image = builder.build();
   WEIR_CHECK(opened.image->end_offset() == end_offset_);

@@ -207,6 +207,60 @@ TEST_F(MetadataLogTest, ADamagedEndMarkClaimsNothing) {
 }
 
 // Each as it was behind its batch: the folder alone is consistent, with its own end mark.
+TEST_F(MetadataLogTest, WhatIsNoEndMarkIsPutAsideMadeAgainAndNamedOnce) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  log_.reset();
+  const auto good = *read_file(disk_, kMark, 100);
+  auto grown = good;
+  grown.push_back(std::byte{'x'});
+  auto changed = good;
+  changed[9] ^= std::byte{1};
+  for (const auto& bad : {grown, changed, std::vector<std::byte>(3, std::byte{7})}) {
+    for (const std::string path : {kMark, kMarkBeside}) {
+      ASSERT_TRUE(replace_file(disk_, path, bad));
+      ASSERT_TRUE(open()) << why_;
+      EXPECT_EQ(findings_,
+                std::vector{path + " was no end mark: made again, and what was there is " + path + ".damaged"});
+      EXPECT_EQ(*read_file(disk_, path, 100), good);
+      EXPECT_EQ(*read_file(disk_, path + ".damaged", 100), bad);
+      ASSERT_TRUE(open()) << why_;
+      EXPECT_TRUE(findings_.empty());
+    }
+  }
+}
+
+TEST_F(MetadataLogTest, AnEmptyFolderInTheMarksPlaceGoesAndAFullOneIsNamedAtEachStart) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  ASSERT_TRUE(disk_.remove(kMark));
+  ASSERT_TRUE(disk_.make_directories(kMark));
+  ASSERT_TRUE(open()) << why_;
+  EXPECT_EQ(findings_, std::vector{std::string{kMark} + " was no end mark: made again"});
+  EXPECT_EQ(*read_file(disk_, kMark, 100), *read_file(disk_, kMarkBeside, 100));
+  ASSERT_TRUE(disk_.remove(kMark));
+  ASSERT_TRUE(disk_.make_directories(std::string{kMark} + "/of somebody"));
+  for (int start = 0; start < 2; ++start) {
+    ASSERT_TRUE(open()) << why_;
+    ASSERT_EQ(findings_.size(), 1U);
+    EXPECT_TRUE(findings_[0].starts_with(std::string{kMark} + " is no end mark and cannot be made again"))
+        << findings_[0];
+    add("b" + std::to_string(start));
+  }
+}
+
+TEST_F(MetadataLogTest, WhatAPowerCutLeavesOfANewMarkIsWrittenOverWithoutAWord) {
+  ASSERT_TRUE(open()) << why_;
+  add("a");
+  const auto good = *read_file(disk_, kMark, 100);
+  for (const std::size_t size : {std::size_t{0}, good.size()}) {
+    ASSERT_TRUE(replace_file(disk_, kMark, std::vector<std::byte>(size)));
+    ASSERT_TRUE(open()) << why_;
+    EXPECT_TRUE(findings_.empty());
+    EXPECT_EQ(*read_file(disk_, kMark, 100), good);
+  }
+}
+
 TEST_F(MetadataLogTest, AnOlderCopyOfTheFolderIsRefusedAndTheSentenceSaysWhatItIsAndWhatToDo) {
   ASSERT_TRUE(open()) << why_;
   std::vector<std::unique_ptr<sim::SimDisk>> copies;
