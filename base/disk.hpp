@@ -39,6 +39,9 @@ class File {
   // The first position at or behind `position` that was allocated or skipped but never written; the size if there is
   // none, or where the file system does not tell.
   [[nodiscard]] virtual Result<std::int64_t> first_unwritten(std::int64_t position) const = 0;
+  // The first position at or behind `position` that may have been written; the size if all behind it was only allocated
+  // or skipped. `position` itself where the file system does not tell.
+  [[nodiscard]] virtual Result<std::int64_t> first_written(std::int64_t position) const { return position; }
   // The whole file read-only in memory, kept alive by the result. Real: mmap. The file must not shrink meanwhile.
   [[nodiscard]] virtual Result<SharedBytes> map() const = 0;
   // Descriptor for sendfile, or -1 where there is none (simulated files).
@@ -64,6 +67,7 @@ class DiskLock {
 class Disk {
  public:
   virtual ~Disk() = default;
+  // A folder, a pipe or a device is none (is_of_no_file() in base/errno_error.hpp).
   virtual Result<std::shared_ptr<File>> open(const std::string& path, OpenOptions options) = 0;
   virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
   virtual Result<void> remove(const std::string& path) = 0;

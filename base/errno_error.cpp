@@ -24,4 +24,8 @@ Error error_of_failed_sync(int number) {
   return {Errc::disk_failed, number};
 }
 
+bool is_of_no_file(const Error& error) {
+  return error.code == Errc::disk_failed && (error.detail == EISDIR || error.detail == ENXIO);
+}
+
 }  // namespace weir

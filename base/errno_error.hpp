@@ -14,5 +14,7 @@ namespace weir {
 // Of fsync and fdatasync: disk_failed whatever the errno is. The kernel may have dropped the pages that it could not
 // write and takes them for clean afterwards, so a sync that failed for lack of room is not to be repeated either.
 [[nodiscard]] Error error_of_failed_sync(int number);
+// Is it a folder, a pipe, a socket or a device that stands where a file was to be opened?
+bool is_of_no_file(const Error& error);
 
 }  // namespace weir

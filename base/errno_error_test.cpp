@@ -32,6 +32,13 @@ TEST(ErrnoError, ASyncThatFailedHasFailedWhateverTheErrnoIs) {
   }
 }
 
+TEST(ErrnoError, AFolderOrAPipeIsNoFileAndAFailingDiskIsNone) {
+  EXPECT_TRUE(is_of_no_file(error_of_errno(EISDIR)));
+  EXPECT_TRUE(is_of_no_file(error_of_errno(ENXIO)));
+  EXPECT_FALSE(is_of_no_file(error_of_errno(EIO)));
+  EXPECT_FALSE(is_of_no_file({Errc::unsupported, EISDIR}));
+}
+
 TEST(ErrnoError, AnErrnoIsToldInTheWordsOfTheSystem) {
   EXPECT_EQ(to_string(error_of_errno(EMFILE)), "out of resources: Too many open files (errno 24)");
   EXPECT_EQ(to_string(error_of_errno(EIO)), "disk failed: Input/output error (errno 5)");

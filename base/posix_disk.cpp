@@ -205,6 +205,18 @@ class PosixFile final : public File {
     return hole < 0 ? bytes : static_cast<std::int64_t>(hole);
   }
 
+  [[nodiscard]] Result<std::int64_t> first_written(std::int64_t position) const override {
+    WEIR_TRY(const auto bytes, size());
+    if (position >= bytes) {
+      return bytes;
+    }
+    const auto data = ::lseek(descriptor_.get(), position, SEEK_DATA);
+    if (data < 0) {
+      return errno == ENXIO ? bytes : position;
+    }
+    return static_cast<std::int64_t>(data);
+  }
+
   [[nodiscard]] Result<SharedBytes> map() const override {
     WEIR_TRY(const auto bytes, size());
     if (bytes == 0) {
@@ -250,7 +262,12 @@ std::int64_t pid_in(int descriptor) {
 
 }  // namespace
 
+// A pipe holds whoever opens it until somebody writes, and a device may do anything.
 Result<std::shared_ptr<File>> PosixDisk::open(const std::string& path, OpenOptions options) {
+  struct stat facts{};
+  if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {
+    return error_of_errno(S_ISDIR(facts.st_mode) ? EISDIR : ENXIO);
+  }
   int flags = O_CLOEXEC | (options.read_only ? O_RDONLY : O_RDWR);
   flags |= options.create ? O_CREAT : 0;
   flags |= options.create && options.exclusive ? O_EXCL : 0;

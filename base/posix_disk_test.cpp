@@ -1,10 +1,12 @@
 #include "base/posix_disk.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "base/errno_error.hpp"
 #include "base/random.hpp"
 #include "base/real_clock.hpp"
 #include "base/temporary_folder.hpp"
@@ -19,6 +21,36 @@ std::vector<std::byte> random_bytes(std::size_t size, std::uint64_t seed) {
     byte = static_cast<std::byte>(random.below(256));
   }
   return bytes;
+}
+
+TEST(PosixDisk, APipeIsNoFileAndHoldsNobodyWhoOpensIt) {
+  const TemporaryFolder folder;
+  PosixDisk disk;
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  for (const bool read_only : {true, false}) {
+    const auto opened = disk.open(folder.file("pipe"), {.read_only = read_only});
+    EXPECT_FALSE(opened);
+    EXPECT_TRUE(is_of_no_file(opened.error()));
+  }
+  ASSERT_TRUE(disk.make_directories(folder.file("folder")));
+  EXPECT_TRUE(is_of_no_file(disk.open(folder.file("folder"), {}).error()));
+  EXPECT_TRUE(is_of_no_file(disk.open(folder.file("folder"), {.read_only = true}).error()));
+}
+
+TEST(PosixDisk, WhatMayHaveBeenWrittenBehindAPositionIsNeverSteppedOver) {
+  const TemporaryFolder folder;
+  PosixDisk disk;
+  const auto file = disk.open(folder.file("a"), {.create = true}).value();
+  EXPECT_EQ(file->first_written(0).value(), 0) << "the size";
+  ASSERT_TRUE(file->truncate(1 << 20));
+  const auto nothing = file->first_written(0).value();
+  EXPECT_TRUE(nothing == 1 << 20 || nothing == 0) << "a file system may not tell";
+  const auto byte = random_bytes(1, 3);
+  const Bytes part{byte};
+  ASSERT_TRUE(file->write_at(500'000, {&part, 1}));
+  EXPECT_LE(file->first_written(0).value(), 500'000);
+  EXPECT_EQ(file->first_written(500'000).value(), 500'000);
+  EXPECT_EQ(file->first_written(2 << 20).value(), 1 << 20);
 }
 
 TEST(PosixDisk, AGatheredWriteOverSeveralCallsReadsBackEqual) {

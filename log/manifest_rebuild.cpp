@@ -1,7 +1,6 @@
 #include "log/manifest_rebuild.hpp"
 
-#include <cerrno>
-
+#include "base/errno_error.hpp"
 #include "log/index_file.hpp"
 
 namespace weir::log {
@@ -17,8 +16,8 @@ struct Found {
 // nullopt: no segment's file.
 Result<std::optional<Found>> look_at(Disk& disk, SegmentFiles& files, SegmentId id) {
   const auto opened = files.open_to_read(id);
-  if (!opened && opened.error().code == Errc::disk_failed && opened.error().detail == EISDIR) {
-    return std::optional<Found>{};  // a folder that somebody gave such a name
+  if (!opened && is_of_no_file(opened.error())) {
+    return std::optional<Found>{};  // somebody gave such a name to it
   }
   WEIR_TRY(const auto file, opened);
   const auto header = read_segment_header(*file);

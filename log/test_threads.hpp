@@ -110,6 +110,9 @@ class GateDisk final : public Disk {
     [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t position) const override {
       return file_->first_unwritten(position);
     }
+    [[nodiscard]] Result<std::int64_t> first_written(std::int64_t position) const override {
+      return file_->first_written(position);
+    }
     [[nodiscard]] Result<SharedBytes> map() const override { return file_->map(); }
     [[nodiscard]] int handle() const override { return file_->handle(); }
 

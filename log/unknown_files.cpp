@@ -1,6 +1,7 @@
 #include "log/unknown_files.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "log/index_layout.hpp"
@@ -8,20 +9,61 @@
 namespace weir::log {
 namespace {
 
-constexpr std::size_t kNamesMax = 10;  // in a line of the log
+constexpr std::size_t kNamesMax = 10;              // in a line of the log
+constexpr std::int64_t kZerosReadMax = 1LL << 30;  // of a file; what a start prepares is allocated and hardly written
+constexpr std::size_t kRangesMax = 1024;
+constexpr std::int64_t kPiece = 1LL << 20;
 
 bool is_zero(Bytes bytes) {
-  return std::ranges::all_of(bytes, [](std::byte one) { return one == std::byte{0}; });
+  return bytes.empty() ||
+         (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+struct Range {
+  std::int64_t from;
+  std::int64_t end;
+};
+
+// nullopt if it cannot be told, or is more than a start may read.
+std::optional<std::vector<Range>> written_of(const File& file) {
+  const auto size = file.size();
+  std::vector<Range> written;
+  std::int64_t total = 0;
+  for (std::int64_t at = 0; size && at < *size;) {
+    const auto from = file.first_written(at);
+    const auto end = from ? file.first_unwritten(*from) : from;
+    if (!end || written.size() == kRangesMax || total > kZerosReadMax) {
+      return std::nullopt;
+    }
+    if (*from < *size) {
+      written.push_back({*from, std::max(*end, *from + 1)});
+      total += *end - *from;
+    }
+    at = std::max(*end, *from + 1);
+  }
+  return size && total <= kZerosReadMax ? std::optional{std::move(written)} : std::nullopt;
+}
+
+// Nothing but zeros, as far as anything was written.
+bool holds_nothing(const File& file, std::span<const Range> written) {
+  std::vector<std::byte> piece(static_cast<std::size_t>(kPiece));
+  for (auto [at, end] : written) {
+    while (at < end) {
+      const auto got =
+          file.read_at(at, MutableBytes{piece}.first(static_cast<std::size_t>(std::min(kPiece, end - at))));
+      if (!got || *got == 0 || !is_zero(Bytes{piece}.first(*got))) {
+        return false;
+      }
+      at += static_cast<std::int64_t>(*got);
+    }
+  }
+  return true;
 }
 
 // At most what a header takes; nullopt if it cannot be read.
-std::optional<std::vector<std::byte>> front_of(Disk& disk, const std::string& path) {
-  const auto file = disk.open(path, {.read_only = true});
-  if (!file) {
-    return std::nullopt;
-  }
+std::optional<std::vector<std::byte>> front_of(const File& file) {
   std::vector<std::byte> front(kSegmentHeaderSize);
-  const auto got = (*file)->read_at(0, front);
+  const auto got = file.read_at(0, front);
   if (!got) {
     return std::nullopt;
   }
@@ -43,12 +85,17 @@ bool is_file_of_ours(Disk& disk, const std::string& folder, const std::string& n
   if (!is_segment && !of_index) {
     return false;
   }
-  const auto front = front_of(disk, folder + "/" + name);
+  const auto file = disk.open(folder + "/" + name, {.read_only = true});
+  if (!file) {
+    return false;
+  }
+  const auto written = written_of(**file);  // before anything is read: Linux counts what is in the cache as written
+  const auto front = front_of(**file);
   if (!front) {
     return false;
   }
   if (is_zero(*front)) {
-    return true;
+    return written && holds_nothing(**file, *written);
   }
   if (is_segment) {  // of any number: a file of the pool has the header of its former life until it is written
     return decode_segment_header(*front).has_value();

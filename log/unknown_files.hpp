@@ -12,8 +12,8 @@
 
 namespace weir::log {
 
-// Certainly ours: the exact name of a segment or an index file (also as `.tmp`), and the header of one, or nothing but
-// zeros where the header goes. What cannot be read is not.
+// Certainly ours: the exact name of a segment or an index file (also as `.tmp`), and the header of one, or nothing
+// but zeros from the front to the end. What cannot be read, or is no file (a folder, a pipe), is not.
 bool is_file_of_ours(Disk& disk, const std::string& folder, const std::string& name);
 
 // Removes from `folder` (commitlog) what is ours and not of a segment in `manifest`. The names of what it left alone.

@@ -2,8 +2,11 @@
 #include "log/unknown_files.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "base/logging.hpp"
+#include "base/posix_disk.hpp"
+#include "base/temporary_folder.hpp"
 #include "log/index_layout.hpp"
 #include "log/test_log_read.hpp"
 
@@ -99,6 +102,62 @@ TEST_P(UnknownFiles, WhatSomebodyPutThereIsLeftAloneAndNamedAtEachStart) {
     append("another");
   }
   EXPECT_EQ(test.read_all(*test.find(1, 0))->size(), 3U);
+}
+
+TEST_P(UnknownFiles, ZerosAreOursOnlyIfNothingFollowsThem) {
+  std::vector<std::byte> written(100'000);
+  put(kFolder + index_name(40), written);
+  put(kFolder + segment_name(41), written);
+  written.back() = std::byte{1};
+  put(kFolder + index_name(42), written);
+  put(kFolder + segment_name(43), written);
+  const std::array left{index_name(42), segment_name(43), segment_name(44)};
+  {
+    const auto sparse = test.disk.open(kFolder + segment_name(44), {.create = true});
+    const Bytes text = as_bytes(std::string_view{"mine"});
+    ASSERT_TRUE((*sparse)->write_at(1LL << 20, {&text, 1}));
+    const auto prepared = test.disk.open(kFolder + segment_name(45), {.create = true});
+    ASSERT_TRUE((*prepared)->truncate(8LL << 20));
+  }
+  const auto said = restart();
+  for (const auto& name : left) {
+    EXPECT_TRUE(test.disk.exists(kFolder + name)) << name;
+    EXPECT_NE(said.find(name), std::string::npos) << said;
+  }
+  for (const auto& name : {index_name(40), segment_name(41), segment_name(45)}) {
+    EXPECT_FALSE(test.disk.exists(kFolder + name)) << name;
+  }
+}
+
+TEST_P(UnknownFiles, AFolderWithASegmentsNameIsLeftAloneAndNamed) {
+  ASSERT_TRUE(test.disk.make_directories(kFolder + segment_name(50)));
+  EXPECT_NE(restart().find(segment_name(50)), std::string::npos);
+  EXPECT_TRUE(test.disk.exists(kFolder + segment_name(50)));
+}
+
+TEST(UnknownFilesOnDisk, APipeWithASegmentsNameIsNotOursAndHoldsNobodyUp) {
+  const TemporaryFolder folder;
+  PosixDisk disk;
+  for (const auto& name : {segment_name(50), index_name(50)}) {
+    ASSERT_EQ(::mkfifo(folder.file(name).c_str(), 0600), 0);
+    EXPECT_FALSE(is_file_of_ours(disk, folder.path(), name));
+  }
+  const auto left = remove_leftovers(disk, folder.path(), {});
+  ASSERT_TRUE(left);
+  EXPECT_EQ(*left, (std::vector{index_name(50), segment_name(50)}));
+}
+
+TEST(UnknownFilesOnDisk, APreparedSegmentIsOursHoweverLargeItIs) {
+  const TemporaryFolder folder;
+  PosixDisk disk;
+  const auto file = disk.open(folder.file(segment_name(7)), {.create = true}).value();
+  ASSERT_TRUE(file->allocate(200LL << 20));
+  ASSERT_TRUE(file->truncate(200LL << 20));
+  EXPECT_TRUE(is_file_of_ours(disk, folder.path(), segment_name(7)));
+  EXPECT_TRUE(is_file_of_ours(disk, folder.path(), segment_name(7))) << "and when the cache has its front";
+  const Bytes text = as_bytes(std::string_view{"mine"});
+  ASSERT_TRUE(file->write_at(150LL << 20, {&text, 1}));
+  EXPECT_FALSE(is_file_of_ours(disk, folder.path(), segment_name(7)));
 }
 
 TEST_P(UnknownFiles, ANameThatTheNextSegmentWouldHaveIsSteppedOver) {

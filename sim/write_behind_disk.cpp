@@ -35,6 +35,9 @@ class WriteBehindFile final : public File {
   [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t position) const override {
     return file_->first_unwritten(position);
   }
+  [[nodiscard]] Result<std::int64_t> first_written(std::int64_t position) const override {
+    return file_->first_written(position);
+  }
   [[nodiscard]] Result<SharedBytes> map() const override {
     WEIR_TRY_VOID(let_through());
     return file_->map();

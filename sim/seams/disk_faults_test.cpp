@@ -158,9 +158,14 @@ TEST_F(DiskFaultsOnADisk, BeyondTheLimitNoFileIsOpenedUntilAnotherIsClosed) {
 TEST_F(DiskFaultsOnADisk, WhatWasNeverWrittenIsToldByPage) {
   ASSERT_TRUE(file->truncate(5 * 4096));
   EXPECT_EQ(file->first_unwritten(0).value(), 4096);
+  EXPECT_EQ(file->first_written(0).value(), 0);
+  EXPECT_EQ(file->first_written(4096).value(), 5 * 4096) << "the size: nothing behind it";
   ASSERT_TRUE(put("x", 4096));
   EXPECT_EQ(file->first_unwritten(0).value(), 8192);
   EXPECT_EQ(file->first_unwritten(10'000).value(), 10'000);
+  ASSERT_TRUE(put("x", 4 * 4096));
+  EXPECT_EQ(file->first_written(8192).value(), 4 * 4096);
+  EXPECT_EQ(file->first_written(4 * 4096 + 7).value(), 4 * 4096 + 7);
   ASSERT_TRUE(put(std::string(3 * 4096, 'x'), 8192));
   EXPECT_EQ(file->first_unwritten(0).value(), 5 * 4096);
 }

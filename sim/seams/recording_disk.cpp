@@ -100,6 +100,9 @@ class RecordedFile final : public File {
   [[nodiscard]] Result<std::int64_t> first_unwritten(std::int64_t position) const override {
     return state_->is_dead ? Errc::closed : file_->first_unwritten(position);
   }
+  [[nodiscard]] Result<std::int64_t> first_written(std::int64_t position) const override {
+    return state_->is_dead ? Errc::closed : file_->first_written(position);
+  }
   [[nodiscard]] Result<SharedBytes> map() const override { return state_->is_dead ? Errc::closed : file_->map(); }
   [[nodiscard]] int handle() const override { return file_->handle(); }
 

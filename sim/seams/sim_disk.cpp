@@ -215,6 +215,12 @@ class SimFile final : public File {
     return inode_->first_unwritten(position);
   }
 
+  [[nodiscard]] Result<std::int64_t> first_written(std::int64_t position) const override {
+    const std::lock_guard guard{state_->mutex};
+    WEIR_TRY_VOID(state_->begin(DiskOperation::ask_size, path_, epoch_));
+    return inode_->first_written(position);
+  }
+
   [[nodiscard]] Result<SharedBytes> map() const override {
     const std::lock_guard guard{state_->mutex};
     WEIR_TRY_VOID(state_->begin(DiskOperation::map, path_, epoch_));

@@ -142,6 +142,15 @@ std::int64_t SimInode::first_unwritten(std::int64_t position) const {
   return std::min(size(), std::max(position, from));
 }
 
+std::int64_t SimInode::first_written(std::int64_t position) const {
+  auto page = static_cast<std::size_t>(position) / kPageBytes;
+  while (page < written_.size() && !written_[page]) {
+    ++page;
+  }
+  const auto from = page < written_.size() ? static_cast<std::int64_t>(page * kPageBytes) : size();
+  return std::min(size(), std::max(position, from));
+}
+
 void SimInode::damage(std::int64_t position, std::byte mask) {
   const auto at = static_cast<std::size_t>(position);
   sync();

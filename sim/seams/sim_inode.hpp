@@ -30,6 +30,7 @@ class SimInode {
   [[nodiscard]] std::int64_t size() const { return std::ssize(current_); }
   // The first page at or behind `position` that nothing was ever written to, or the size.
   [[nodiscard]] std::int64_t first_unwritten(std::int64_t position) const;
+  [[nodiscard]] std::int64_t first_written(std::int64_t position) const;
   [[nodiscard]] std::int64_t charged_bytes() const { return std::max(size(), allocated_); }
 
  private:
