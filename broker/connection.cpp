@@ -30,7 +30,7 @@ Connection::Connection(Services& services, IoLoop& loop, const ConfiguredListene
       reader_(static_cast<std::size_t>(services.config.socket_request_max_bytes)) {}
 
 Connection::~Connection() {
-  return_all_memory();
+  let_go_of_memory();
 }
 
 void Connection::start() {
@@ -101,7 +101,7 @@ void Connection::arm_progress_timer() {
   const auto deadline = services_.runtime.clock.monotonic_ms() + kLargeFrameDeadline;
   progress_timer_ = loop_.timers().schedule(deadline, [weak = weak_from_this()] {
     const auto self = weak.lock();
-    if (!self || self->closed_ || self->granted_bytes_ == 0) {
+    if (!self || self->closed_ || self->granted_.bytes() == 0) {
       return;
     }
     if (!self->services_.memory.contended()) {
@@ -110,7 +110,7 @@ void Connection::arm_progress_timer() {
     WEIR_LOG(warn,
              "closing {}: a frame of {} bytes did not arrive, or its turn did not come, within {} s while others wait "
              "for request memory",
-             to_string(self->endpoints_->remote), self->granted_bytes_, kLargeFrameDeadline / 1000);
+             to_string(self->endpoints_->remote), self->granted_.bytes(), kLargeFrameDeadline / 1000);
     self->close();
   });
 }
@@ -140,26 +140,29 @@ bool Connection::may_take(std::int16_t api_key) const {
 }
 
 bool Connection::acquire(std::size_t bytes) {
-  WEIR_CHECK(granted_bytes_ == 0);
+  WEIR_CHECK(granted_.bytes() == 0);
   if (waiting_for_memory_) {
     return false;
   }
   auto& memory = services_.memory;
-  waiting_for_memory_ = !memory.acquire(bytes, loop_, [weak = weak_from_this(), &memory, bytes] {
+  memory_ticket_ = memory.acquire(bytes, loop_, [weak = weak_from_this(), &memory, bytes] {
+    RequestShare share{memory, bytes};
     const auto self = weak.lock();
     if (!self || self->closed_ || self->ending_) {
-      return memory.release(bytes);
+      return;
     }
     self->waiting_for_memory_ = false;
-    self->granted_bytes_ = bytes;
+    self->memory_ticket_ = RequestMemory::kTaken;
+    self->granted_ = std::move(share);
     if (!self->pending_frame_) {  // the leave to read a large frame: its time begins now
       self->reader_.grant();
       self->arm_progress_timer();
     }
     self->take_frames();
   });
+  waiting_for_memory_ = memory_ticket_ != RequestMemory::kTaken;
   if (!waiting_for_memory_) {
-    granted_bytes_ = bytes;
+    granted_ = RequestShare{memory, bytes};
   }
   return !waiting_for_memory_;
 }
@@ -195,7 +198,7 @@ bool Connection::take_pending() {
     refuse_next("a frame without a header, of this many bytes", std::ssize(pending_frame_->view()));
     return false;
   }
-  if (!may_take(*api_key) || (granted_bytes_ == 0 && !acquire(pending_frame_->size()))) {
+  if (!may_take(*api_key) || (granted_.bytes() == 0 && !acquire(pending_frame_->size()))) {
     return false;
   }
   hand_over(std::move(*pending_frame_));
@@ -208,10 +211,9 @@ void Connection::hand_over(SharedBytes frame) {
     loop_.timers().cancel(std::exchange(progress_timer_, 0));
   }
   const auto slot = first_slot_ + slots_.size();
-  slots_.push_back({.api_key = *peek_api_key(frame.view()),
-                    .taken_ns = services_.runtime.clock.monotonic_ns(),
-                    .memory = std::exchange(granted_bytes_, 0)});
-  const auto outcome = dispatch(services_, loop_, std::move(frame), endpoints_, shared_from_this(), slot);
+  slots_.push_back({.api_key = *peek_api_key(frame.view()), .taken_ns = services_.runtime.clock.monotonic_ns()});
+  const auto outcome =
+      dispatch(services_, loop_, std::move(frame), std::move(granted_), endpoints_, shared_from_this(), slot);
   if (outcome == Dispatched::refused) {
     refuse(slot);
   }
@@ -231,9 +233,8 @@ void Connection::refuse(std::uint64_t slot) {
   refused.refused = true;
   ending_ = true;
   // The close may have to wait for a peer that does not read: no memory of what is not taken up any more waits with it.
-  services_.memory.release(std::exchange(refused.memory, 0));
   if (std::exchange(pending_frame_, std::nullopt)) {
-    services_.memory.release(std::exchange(granted_bytes_, 0));
+    let_go_of_memory();
   }
   flush_later();
 }
@@ -252,7 +253,6 @@ void Connection::answer(std::uint64_t slot, protocol::ResponseFrame frame) {
   for (const auto code : frame.error_codes) {
     services_.metrics.errors.add(code);
   }
-  services_.memory.release(std::exchange(answered.memory, 0));
   flush_later();
 }
 
@@ -329,23 +329,17 @@ void Connection::close() {
   if (progress_timer_ != 0) {
     loop_.timers().cancel(progress_timer_);
   }
-  return_all_memory();
+  let_go_of_memory();
+  slots_.clear();
   stream_->close();
   on_closed_(*this);
 }
 
-void Connection::return_memory(std::uint64_t slot) {
-  if (!closed_ && slot >= first_slot_ && slot - first_slot_ < slots_.size()) {
-    services_.memory.release(std::exchange(slots_[slot - first_slot_].memory, 0));
+void Connection::let_go_of_memory() {
+  if (memory_ticket_ != RequestMemory::kTaken) {
+    services_.memory.forget(std::exchange(memory_ticket_, RequestMemory::kTaken));
   }
-}
-
-void Connection::return_all_memory() {
-  services_.memory.release(std::exchange(granted_bytes_, 0));
-  for (auto& slot : slots_) {
-    services_.memory.release(std::exchange(slot.memory, 0));
-  }
-  slots_.clear();
+  granted_.give_back();
 }
 
 void report_unencodable(std::string_view name, std::int16_t version, const Error& error) {

@@ -10,7 +10,8 @@
 // Back-pressure: with kPipelineMax requests unanswered, or without request memory, the socket is not read.
 //
 // States: reading -> (memory wait) -> handing over -> answering -> (ending); closing from any of them: the stream is
-// closed, the sink is dead to handlers, memory is returned, and the server forgets the connection.
+// closed, the sink is dead to handlers, and the server forgets the connection. What was read and not handed over gives
+// its memory back then; what was handed over does so when it is answered or dropped (Reply).
 #pragma once
 
 #include <deque>
@@ -36,7 +37,6 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   void answer(std::uint64_t slot, protocol::ResponseFrame frame) override;
   void refuse(std::uint64_t slot) override;
   void hold(std::uint64_t slot, bool held) override;
-  void return_memory(std::uint64_t slot) override;
   void close();  // now; what is ready goes out first
 
  private:
@@ -47,7 +47,6 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
     bool refused = false;  // the connection closes when it is the first
     bool holds_followers = false;
     BufferChain frame;
-    std::size_t memory = 0;  // held from the budget until the answer is ready
   };
 
   void read_more();
@@ -62,7 +61,7 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   void flush_later();               // at the end of this turn
   void flush();                     // sends what is ready, then takes up what had to wait for it
   void send_ready();
-  void return_all_memory();
+  void let_go_of_memory();  // of what is not handed over
   void arm_idle_timer();
   void arm_progress_timer();
 
@@ -79,7 +78,8 @@ class Connection final : public ReplySink, public std::enable_shared_from_this<C
   bool writing_ = false;
   bool flush_posted_ = false;
   bool waiting_for_memory_ = false;
-  std::size_t granted_bytes_ = 0;  // taken from the budget for the frame that is on its way in or next in turn
+  RequestMemory::Ticket memory_ticket_ = RequestMemory::kTaken;  // of the wait
+  RequestShare granted_;                                         // for the frame that is on its way in or next in turn
   Millis last_activity_ms_ = 0;
   TimerQueue::TimerId idle_timer_ = 0;
   TimerQueue::TimerId progress_timer_ = 0;

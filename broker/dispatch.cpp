@@ -30,8 +30,9 @@ std::optional<std::int16_t> peek_api_key(Bytes frame) {
   return load_be<std::int16_t>(frame, 0);
 }
 
-Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::shared_ptr<const Endpoints> endpoints,
-                    const std::shared_ptr<ReplySink>& sink, std::uint64_t slot) {
+Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, RequestShare memory,
+                    std::shared_ptr<const Endpoints> endpoints, const std::shared_ptr<ReplySink>& sink,
+                    std::uint64_t slot) {
   auto header = protocol::parse_request(frame);
   if (!header) {
     return refuse(endpoints->remote, "not a request header", header.error().detail);
@@ -53,7 +54,8 @@ Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::sh
                          .client_id = header->client_id ? std::optional{header->client_id->str()} : std::nullopt,
                          .frame = std::move(frame),
                          .endpoints = std::move(endpoints),
-                         .received_ns = services.runtime.clock.monotonic_ns()};
+                         .received_ns = services.runtime.clock.monotonic_ns(),
+                         .memory = std::move(memory)};
   try {
     api->handler(std::move(context), std::move(header->body), sink, slot);
   } catch (const std::exception& failure) {

@@ -34,7 +34,8 @@ std::optional<std::int16_t> peek_api_key(Bytes frame);
 // producer ids) is noexcept below it: nothing of that goes on half done. Memory that runs out: base/out_of_memory.hpp.
 // Parses the header and calls the handler, which answers through `sink` at `slot` now or later. `refused`: the header,
 // key, version or body is not one that we serve (the reason is logged at debug with the peer's address).
-Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, std::shared_ptr<const Endpoints> endpoints,
-                    const std::shared_ptr<ReplySink>& sink, std::uint64_t slot);
+Dispatched dispatch(Services& services, IoLoop& loop, SharedBytes frame, RequestShare memory,
+                    std::shared_ptr<const Endpoints> endpoints, const std::shared_ptr<ReplySink>& sink,
+                    std::uint64_t slot);
 
 }  // namespace weir::broker

@@ -12,6 +12,7 @@
 #include "base/executor.hpp"
 #include "base/network.hpp"
 #include "base/out_of_memory.hpp"
+#include "broker/request_memory.hpp"
 #include "protocol/frames.hpp"
 
 namespace weir::broker {
@@ -35,6 +36,7 @@ struct RequestContext {
   SharedBytes frame;  // what the request's strings and records are views into
   std::shared_ptr<const Endpoints> endpoints;
   std::int64_t received_ns;  // monotonic
+  RequestShare memory;       // goes over to the request's Reply before its handler runs
 };
 
 // Where answers go: the connection, seen through a weak reference, and the place of this answer in its order.
@@ -46,16 +48,19 @@ class ReplySink {
   virtual void refuse(std::uint64_t slot) = 0;
   // While held, no later request of the connection is taken up: the order of this one is not fixed yet.
   virtual void hold(std::uint64_t slot, bool held) = 0;
-  // The request keeps nothing of its frame any more: its part of the request memory goes back before the answer.
-  virtual void return_memory(std::uint64_t slot) = 0;
 };
 
 // Answers exactly once, or refuses. Dropped unanswered (a stop, a failed load) it refuses: the client sees its
-// connection close and retries.
+// connection close and retries. It holds what the request has taken of the request memory until then, also when its
+// connection is gone: the request and its frame are still here.
 class ReplyBase {
  public:
-  ReplyBase(std::weak_ptr<ReplySink> sink, std::uint64_t slot) : sink_(std::move(sink)), slot_(slot) {}
-  ReplyBase(ReplyBase&& other) noexcept : sink_(std::move(other.sink_)), slot_(other.slot_) { other.sink_.reset(); }
+  ReplyBase(std::weak_ptr<ReplySink> sink, std::uint64_t slot, RequestShare memory)
+      : sink_(std::move(sink)), slot_(slot), memory_(std::move(memory)) {}
+  ReplyBase(ReplyBase&& other) noexcept
+      : sink_(std::move(other.sink_)), slot_(other.slot_), memory_(std::move(other.memory_)) {
+    other.sink_.reset();
+  }
   ReplyBase& operator=(ReplyBase&&) = delete;
   ~ReplyBase() { refuse(); }
 
@@ -65,11 +70,7 @@ class ReplyBase {
   void hold_followers() { hold(true); }
   void release_followers() { hold(false); }
   // For a request that waits: once it has let go of its frame, others may have the memory.
-  void return_memory() {
-    if (const auto sink = sink_.lock()) {
-      sink->return_memory(slot_);
-    }
-  }
+  void return_memory() { memory_.give_back(); }
   void refuse() {
     if (const auto sink = take()) {
       sink->refuse(slot_);
@@ -90,12 +91,14 @@ class ReplyBase {
     }
   }
   std::shared_ptr<ReplySink> take() {
+    memory_.give_back();
     auto sink = sink_.lock();
     sink_.reset();
     return sink;
   }
   std::weak_ptr<ReplySink> sink_;
   std::uint64_t slot_;
+  RequestShare memory_;
 };
 
 // Logs and counts it (broker/connection.cpp).
@@ -104,8 +107,9 @@ void report_unencodable(std::string_view name, std::int16_t version, const Error
 template <class Response>
 class Reply : public ReplyBase {
  public:
-  Reply(std::weak_ptr<ReplySink> sink, std::uint64_t slot, std::int16_t version, std::int32_t correlation_id)
-      : ReplyBase(std::move(sink), slot), version_(version), correlation_id_(correlation_id) {}
+  Reply(std::weak_ptr<ReplySink> sink, std::uint64_t slot, RequestShare memory, std::int16_t version,
+        std::int32_t correlation_id)
+      : ReplyBase(std::move(sink), slot, std::move(memory)), version_(version), correlation_id_(correlation_id) {}
   // Encodes in the request's version. A response that this version cannot carry is our bug: the connection closes.
   void operator()(const Response& response) { send_encoded(encode(response)); }
   // ApiVersions alone answers in another body version than asked.

@@ -70,7 +70,7 @@ void take(RequestContext context, const Result<void>& decoded, Request request, 
 
 template <class Request, class Response>
 void serve(RequestContext context, protocol::Reader body, std::weak_ptr<ReplySink> sink, std::uint64_t slot) {
-  Reply<Response> reply{std::move(sink), slot, context.api_version, context.correlation_id};
+  Reply<Response> reply{std::move(sink), slot, std::move(context.memory), context.api_version, context.correlation_id};
   if (Request::kApiKey == kProduceKey || context.frame.size() < kLargeRequestBytes) {
     Request request;
     const auto decoded = decode_known(body, context.api_version, request);

@@ -174,6 +174,42 @@ TEST_F(RequestsSim, AFetchThatWaitsHoldsNoRequestMemory) {
   EXPECT_EQ(world->broker().services().memory.in_use(), 0U);
 }
 
+// Their frames live in the log's queue until they are answered: who comes again and again holds no more than who stays.
+TEST_F(RequestsSim, WhatAClosedConnectionHasSentKeepsItsShareOfTheRequestMemoryUntilTheLogAnswers) {
+  constexpr std::size_t kBudget = 2 << 20;
+  start(small_broker_config(
+      {{"mq.request.memory.bytes", std::to_string(kBudget)}, {"socket.request.max.bytes", std::to_string(kBudget)}}));
+  const auto& services = world->broker().services();
+  const auto taken_before = services.metrics.produce_bytes.value();
+  const std::string value(200'000, 'x');
+  std::vector<std::shared_ptr<client::Connection>> clients;  // open, as their first request waits for memory too
+  for (int i = 0; i < 40; ++i) {
+    connect();
+    clients.push_back(connection);
+  }
+  world->process().stall_disk(30'000);
+  for (const auto& client : clients) {
+    RecordBatchBuilder builder{BatchOptions{}};
+    builder.append({.value = as_bytes(value), .timestamp = 1'700'000'000'000});
+    ProduceRequest request{.acks = -1, .timeout_ms = 30'000};
+    auto& topic = request.topic_data.emplace_back();
+    topic.name = kTopic.name;
+    topic.partition_data.push_back({.index = 0, .records = BufferChain{SharedBytes::adopt(*builder.build())}});
+    client->call_version<ProduceRequest, ProduceResponse>(request, 12,
+                                                          [](const Result<client::Answered<ProduceResponse>>&) {});
+    world->run_until([] { return false; }, 100);
+    client->close();
+  }
+  world->run_until([] { return false; }, 100);
+  const auto taken = services.metrics.produce_bytes.value() - taken_before;
+  EXPECT_LE(taken, kBudget) << "as much waits in the log";
+  EXPECT_GT(taken, kBudget / 2);
+  EXPECT_GT(services.memory.in_use(), kBudget / 2);
+  connect();
+  EXPECT_EQ(produce(12).error_code, 0) << "it waits for room, and gets it when the disk goes on";
+  EXPECT_EQ(services.memory.in_use(), 0U);
+}
+
 TEST_F(RequestsSim, AFetchOutOfRangeHasNoListOfAbortedTransactions) {
   start();
   const auto answer = fetch(12, 99, 1, 1 << 20);
