@@ -264,7 +264,8 @@ void Broker::stop(Task done) {
     http_->stop();
   }
   server_->stop([this, finished] {
-    log_->stop_waiting();  // groups wait for what they have appended, and that may wait for room
+    controller_->refuse_changes();  // thousands may be queued, and nobody hears the answers any more
+    log_->stop_waiting();           // groups wait for what they have appended, and that may wait for room
     stop_waits_for_ = "groups";
     groups_->stop([this, finished] {
       stop_waits_for_ = "the metadata log, a write or a sync of it";

@@ -1,5 +1,7 @@
 #include "coordinator/metadata/controller.hpp"
 
+#include <atomic>
+
 #include "base/logging.hpp"
 #include "coordinator/metadata/image_builder.hpp"
 #include "coordinator/metadata/metadata_log.hpp"
@@ -12,13 +14,14 @@ using protocol::ErrorCode;
 
 namespace {
 
-constexpr std::string_view kNoRoom = "The metadata log could not be written; nothing was changed.";
-constexpr std::string_view kLogFailed =
-    "The metadata log failed: the broker takes no writes until it is started again. Nothing was changed, unless the "
-    "machine loses its power before that.";
-
 std::string text_of(const Error& error) {
-  return std::string{error.code == Errc::disk_failed ? kLogFailed : kNoRoom};
+  switch (error.code) {
+    case Errc::closed: return "The broker stops; nothing was changed.";
+    case Errc::disk_failed:
+      return "The metadata log failed: the broker takes no writes until it is started again. Nothing was changed, "
+             "unless the machine loses its power before that.";
+    default: return "The metadata log could not be written; nothing was changed.";
+  }
 }
 
 ErrorCode wire_error(const Error& /*error*/) {
@@ -75,7 +78,8 @@ bool wants_validation_only(const Request& request) {
 
 }  // namespace
 
-// All but the constructor and images() runs on the controller's executor, or at start before anything else runs.
+// All but the constructor, images() and is_stopped_ runs on the controller's executor, or at start before anything else
+// runs.
 class Controller::Engine {
  public:
   Engine(Identity identity, ControllerSettings settings, Runtime& runtime, MetadataLog::Opened opened)
@@ -173,8 +177,8 @@ class Controller::Engine {
   std::unique_ptr<MetadataLog> log_;
   ImageHolder images_;
   std::vector<MetadataListener*> listeners_;
-  bool is_stopped_ = false;
-  std::optional<Error> logged_refusal_;  // cause of the last change's refusal; logged once until it changes
+  std::atomic<bool> is_stopped_ = false;  // set on any thread
+  std::optional<Error> logged_refusal_;   // cause of the last change's refusal; logged once until it changes
 };
 
 Controller::Controller(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
@@ -249,11 +253,13 @@ void Controller::allocate_producer_ids(Executor& reply_on, Answer<Result<Produce
                [](Engine& engine) { return engine.carry_out(plan_producer_ids(engine.input()), false); });
 }
 
+void Controller::refuse_changes() {
+  engine_->is_stopped_ = true;
+}
+
 void Controller::stop(Executor& reply_on, Task done) {
-  engine_->executor_.post([this, &reply_on, done = std::move(done)]() mutable {
-    engine_->is_stopped_ = true;
-    reply_on.post(std::move(done));
-  });
+  refuse_changes();
+  engine_->executor_.post([&reply_on, done = std::move(done)]() mutable { reply_on.post(std::move(done)); });
 }
 
 Result<void> Controller::bump_leader_epochs(std::span<const log::PartitionKey> partitions) {

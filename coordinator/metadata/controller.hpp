@@ -66,8 +66,10 @@ class Controller {
   // Takes the next block of producer ids. Use ProducerIdSource (producer_ids.hpp) for single ids.
   void allocate_producer_ids(Executor& reply_on, Answer<Result<ProducerIdBlock>> done);
 
-  // From then on every change is refused with `closed`; what came before it has been carried out when `done` runs on
-  // `reply_on`. So nothing that listeners do comes behind it.
+  // From then on no change is begun: what waits in the queue is answered as not done too. Any thread.
+  void refuse_changes();
+  // Refuses them, and when `done` runs on `reply_on` the one under way has been carried out. So nothing that listeners
+  // do comes behind it.
   void stop(Executor& reply_on, Task done);
 
   // New leader epochs after an unclean start (docs/ARCHITECTURE.md, "The log"). Blocks: on Runtime::controller, or at

@@ -222,6 +222,33 @@ TEST(Controller, AFullDiskRefusesAChangeAndLaterTakesTheNext) {
   EXPECT_TRUE(*world.controller->image() == *image);
 }
 
+// A stop would wait for all of them, and nobody hears their answers.
+TEST(Controller, WhatIsQueuedWhenAStopBeginsIsAnsweredAsNotDoneAndWhatWasAnsweredStays) {
+  ControllerWorld world{9};
+  ASSERT_TRUE(world.start());
+  ASSERT_EQ(world.create("answered"), 0);
+  constexpr int kQueued = 50;
+  std::vector<protocol::CreateTopicsRequest> requests(kQueued);
+  std::vector<int> codes;
+  for (int i = 0; i < kQueued; ++i) {
+    auto& topic = requests[static_cast<std::size_t>(i)].topics.emplace_back();
+    topic.name = "queued" + std::to_string(i);
+    topic.num_partitions = topic.replication_factor = 1;
+    world.controller->create_topics(requests[static_cast<std::size_t>(i)], world.process->io(0),
+                                    [&](const auto& response) { codes.push_back(response.topics.at(0).error_code); });
+  }
+  bool is_stopped = false;
+  world.controller->stop(world.process->io(0), [&] { is_stopped = true; });
+  world.queue.run_until_idle();
+  EXPECT_TRUE(is_stopped);
+  EXPECT_EQ(codes, std::vector<int>(kQueued, 56));
+  world.stop();
+  ASSERT_TRUE(world.start());
+  EXPECT_TRUE(world.controller->image()->find_topic(std::string_view{"answered"}));
+  EXPECT_FALSE(world.controller->image()->find_topic(std::string_view{"queued0"}));
+  world.stop();
+}
+
 TEST(Controller, TwoAutoCreationsAtTheSameTimeMakeOneTopic) {
   ControllerWorld world{1};
   ASSERT_TRUE(world.start());
