@@ -78,7 +78,7 @@ def page():
     yield "the machine or of its control group (container) and warns. A batch that is larger than half of the image takes memory of its own,"
     yield "beside its request until it is written."
     yield ""
-    yield "Exit codes of `weir`: 0 done (`serve`: after SIGTERM or SIGINT), 1 it failed, 2 the command line or the config was wrong,"
+    yield "Exit codes of `weir`: 0 done (`serve`: after SIGTERM or SIGINT; during its start they end it at once, for a shell with 143 or 130; a second one with 1), 1 it failed, 2 the command line or the config was wrong,"
     yield "3 memory ran out, or a thread could not be started: one line on stderr, and the next start recovers as after a kill -9. A"
     yield "frame, a request or a batch too large for the memory that is left costs its connection or its own answer alone."
     yield ""

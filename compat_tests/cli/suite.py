@@ -5,7 +5,7 @@ import random
 import shutil
 import subprocess
 
-from cli import explain, member, usage
+from cli import explain, member, stops, usage
 from cli.weir import Weir, one_sentence
 from harness.child import Child, Deadline
 from harness.context import CODECS, Context
@@ -30,6 +30,10 @@ def run(context: Context):
             usage.greeting_lines(broker)
         with context.test("brokers_that_take_nothing"):
             usage.brokers_that_take_nothing(context)
+        with context.test("signal_during_the_start"):
+            stops.signal_during_the_start(context)
+        with context.test("second_signal_inside_a_stop"):
+            stops.second_signal(context)
         with context.test("group_reset"):
             _group_reset(weir)
         with context.test("group_with_members"):

@@ -19,6 +19,7 @@
 #include "base/real_runtime.hpp"
 #include "broker/broker.hpp"
 #include "tools/cli/command.hpp"
+#include "tools/cli/serve_signals.hpp"
 #include "tools/cli/shell_word.hpp"
 
 namespace weir::cli {
@@ -132,16 +133,9 @@ void greet(const broker::Broker& broker, const std::string& data) {
   WEIR_LOG(info, "consume: {} consume --from {} greetings --beginning", weir, at);
 }
 
-// Signals stay blocked in every thread that is started later; only this one waits for them.
-sigset_t block_stop_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+void ignore_signals_of_writes() {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond ulimit -f fails with EFBIG then
-  return signals;
 }
 
 // Frames of a megabyte come and go all the time. By default the allocator gives their pages back to the kernel with
@@ -168,23 +162,21 @@ void raise_descriptor_limit() {
   }
 }
 
-// A stop may hang on a disk that does not answer. Then it says what it waits for, and a second signal ends the process:
-// what was acknowledged is in files, the next start scans them.
-void wait_until_stopped(std::future<void> stopped, const broker::Broker& broker, const sigset_t& signals) {
-  constexpr std::chrono::milliseconds kLook{20};
-  constexpr int kLooksBetweenLines = 250;  // five seconds
-  for (int looks = 1; stopped.wait_for(kLook) != std::future_status::ready; ++looks) {
-    constexpr timespec kNow{};
-    if (sigtimedwait(&signals, nullptr, &kNow) > 0) {
-      WEIR_LOG(warn, "a second signal: ends at once, the next start scans the log");
-      std::fflush(nullptr);
-      std::_Exit(kFailed);
-    }
-    if (looks % kLooksBetweenLines == 0) {
-      WEIR_LOG(warn, "still stopping, waits for {}; a second SIGTERM or Ctrl-C ends the process at once",
-               broker.waits_for());
-    }
+// A stop may hang on a disk that does not answer. Then it says what it waits for; StopSignals hears the second signal.
+template <class WaitsFor>
+void wait_until(const std::future<void>& done, WaitsFor waits_for) {
+  constexpr std::chrono::seconds kBetweenLines{5};
+  while (done.wait_for(kBetweenLines) != std::future_status::ready) {
+    WEIR_LOG(warn, "still stopping, waits for {}; a second SIGTERM or Ctrl-C ends the process at once", waits_for());
   }
+}
+
+void stop(broker::Broker& broker, const Runtime& runtime, RealRuntime& real) {
+  std::promise<void> stopped;
+  runtime.io.front()->post([&] { broker.stop([&stopped] { stopped.set_value(); }); });
+  wait_until(stopped.get_future(), [&] { return broker.waits_for(); });
+  wait_until(std::async(std::launch::async, [&real] { real.stop(); }),
+             [] { return "a thread that reads or writes a file"; });
 }
 
 int serve(const ServeOptions& options) {
@@ -209,7 +201,8 @@ int serve(const ServeOptions& options) {
   const auto data = options.data.empty() ? loaded.config.data_folder() : options.data;
   keep_freed_memory();
   raise_descriptor_limit();
-  const auto signals = block_stop_signals();
+  ignore_signals_of_writes();
+  StopSignals signals;
   RealRuntime real{static_cast<std::size_t>(loaded.config.num_network_threads),
                    {.send_bytes = loaded.config.socket_send_buffer_bytes,
                     .receive_bytes = loaded.config.socket_receive_buffer_bytes}};
@@ -220,14 +213,10 @@ int serve(const ServeOptions& options) {
     real.stop();
     return fail(why);
   }
+  signals.started();
   greet(*broker, data);
-  int received = 0;
-  sigwait(&signals, &received);
-  WEIR_LOG(info, "stopping on {}", received == SIGTERM ? "SIGTERM" : "SIGINT");
-  std::promise<void> stopped;
-  runtime.io.front()->post([&] { broker->stop([&stopped] { stopped.set_value(); }); });
-  wait_until_stopped(stopped.get_future(), *broker, signals);
-  real.stop();
+  WEIR_LOG(info, "stopping on {}", name_of_signal(signals.wait_for_first()));
+  stop(*broker, runtime, real);
   broker.reset();
   WEIR_LOG(info, "stopped");
   return kDone;
