@@ -29,9 +29,9 @@ class MetadataListener {
   // The records are synced; `after` is published as soon as all listeners have returned, and only then answers leave.
   // So whoever sees a topic in the image finds its partitions in the log.
   virtual void applied(const MetadataImage& before, const MetadataImage& after, const ImageChanges& changes) = 0;
-  // A write or sync of the metadata log failed; there is no change until the next start. Before its request is answered:
-  // the change may have been made on the disk and be true after a power cut, so nothing that it would take (records of a
-  // topic that it deletes) may be acknowledged any more.
+  // A write or sync of the metadata log failed; there is no change until the next start. Before its request is
+  // answered: the change may have been made on the disk and be true after a power cut, so nothing that it would take
+  // (records of a topic that it deletes) may be acknowledged any more.
   virtual void metadata_failed() = 0;
 };
 
