@@ -174,11 +174,10 @@ Result<void> Broker::raise_epochs(std::span<log::KnownPartition* const> partitio
   for (const auto* partition : partitions) {
     keys.push_back(partition->key);
   }
-  WEIR_LOG(
-      warn,
-      "records that were not synced may be gone (the machine restarted without a clean stop, or a sync failed): {} "
-      "a new leader epoch",
-      count_of(std::ssize(keys), "partition gets", "partitions get"));
+  WEIR_LOG(warn,
+           "records may be gone (the machine restarted without a clean stop, a sync failed, or a file of the log is "
+           "missing): {} a new leader epoch",
+           count_of(std::ssize(keys), "partition gets", "partitions get"));
   WEIR_TRY_VOID(controller_->bump_leader_epochs(keys));
   const auto image = controller_->image();
   for (auto* partition : partitions) {

@@ -118,9 +118,9 @@ struct CommitLogOptions {
   // if the manifest says the same. nullopt: it did not stop, or not cleanly.
   std::optional<LogPosition> clean_end;
   Metrics* metrics = nullptr;  // outlives the log; null: nobody counts
-  // The machine restarted without a clean stop: these partitions may have lost records that somebody has seen, for they
-  // are async or were. Called inside open() before the log writes anything: to give each a higher leader_epoch,
-  // durably.
+  // The machine restarted without a clean stop, or files of the log are gone: these partitions may have lost records
+  // that somebody has seen, for they are async or were. Called inside open() before the log writes anything: to give
+  // each a higher leader_epoch, durably.
   std::function<Result<void>(std::span<KnownPartition* const>)> raise_epochs;
 };
 

@@ -102,7 +102,7 @@ Result<void> CommitLog::Engine::start(std::span<const KnownPartition> known) {
       memory_.add(found->second);
     }
   }
-  if (recovered.machine_restarted && options_.raise_epochs) {
+  if ((recovered.machine_restarted || recovered.lost_files) && options_.raise_epochs) {
     // Those that are synced now, too: they may have been async when somebody saw what is gone.
     std::vector<KnownPartition*> may_lack_a_tail;
     for (auto& one : all) {

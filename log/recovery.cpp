@@ -224,6 +224,7 @@ class Recovery {
       if (is_of_the_disk(opened.error())) {
         return opened.error();
       }
+      out_.lost_files = true;
       out_.damage.push_back({facts.id, 0, facts.valid_end});
       out_.tail = std::max(out_.tail, facts.start + facts.valid_end);
       return {};
@@ -289,6 +290,7 @@ class Recovery {
         }
         WEIR_TRY(const bool is_damage, was_durable(facts.start, nullptr, 0, behind));
         if (is_damage) {
+          out_.lost_files = true;
           out_.damage.push_back({facts.id, 0, 0});
           edits_.emplace_back(SealSegment{facts.id, 0, false});
           continue;

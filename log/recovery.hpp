@@ -34,6 +34,7 @@ struct Recovered {
   std::int64_t cut_bytes = 0;   // behind the end of the log, never to be served
   std::int64_t scanned_bytes = 0;
   bool machine_restarted = false;  // since the log was written, without a clean stop: unsynced bytes may be lost
+  bool lost_files = false;         // segments that the manifest names: offsets in them may be given again
 };
 
 Result<Recovered> recover(Disk& disk, SegmentKeeper& keeper, const CommitLogOptions& options);

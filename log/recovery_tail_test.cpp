@@ -195,5 +195,40 @@ TEST(RecoveryTail, PartitionsGetANewEpochOnceTheMachineRestarted) {
   EXPECT_EQ(test.log->epoch_at(*partition, Offset{0}), LeaderEpoch{0});
 }
 
+// Their offsets are given again: consumers that are behind them must be able to notice.
+TEST(RecoveryTail, PartitionsGetANewEpochOnceFilesOfTheLogAreGone) {
+  TestLog test{16};
+  std::size_t asked = 0;
+  test.options.segment_bytes = 1 << 20;
+  test.options.raise_epochs = [&](std::span<KnownPartition* const> partitions) -> Result<void> {
+    asked += partitions.size();
+    for (auto* partition : partitions) {
+      partition->leader_epoch = LeaderEpoch{partition->leader_epoch.value + 1};
+    }
+    return {};
+  };
+  ASSERT_TRUE(test.start());
+  test.create(1, 0);
+  for (int i = 0; i < 40; ++i) {
+    test.append_now(test.find(1, 0), {.values = {std::string(100'000, 'a')}});
+  }
+  ASSERT_TRUE(test.stop());
+  test.kill();
+  const auto names = *test.disk.list("data/commitlog");
+  auto segments = std::count_if(names.begin(), names.end(), [](const auto& name) { return name.ends_with(".log"); });
+  ASSERT_GT(segments, 3);
+  for (const auto& name : names) {
+    if (name.ends_with(".log") && segments-- <= 2) {
+      ASSERT_TRUE(test.disk.remove("data/commitlog/" + name));
+    }
+  }
+  const LogCapture lines;
+  ASSERT_TRUE(test.start(true));
+  EXPECT_EQ(asked, 1U);
+  EXPECT_TRUE(std::ranges::any_of(lines.lines(), [](const auto& line) {
+    return line.find(".log is missing: what it had is not served") != line.npos;
+  }));
+}
+
 }  // namespace
 }  // namespace weir::log
