@@ -183,6 +183,23 @@ TEST(Compression, ZstdWithoutContentSizeIsAccepted) {
   EXPECT_EQ(*decompress(Codec::zstd, out, kPlenty), source);
 }
 
+// Found by the fuzzer: its frame tells 15,135 bytes and holds one, its last block is empty.
+TEST(Compression, AZstdFrameThatTellsAnotherSizeIsRefusedHoweverItIsRead) {
+  constexpr std::array<unsigned char, 15> kFrame{0x28, 0xb5, 0x2f, 0xfd, 0x50, 0x01, 0x1f, 0x3a,
+                                                 0x08, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00};
+  const auto source = std::as_bytes(std::span{kFrame});
+  EXPECT_FALSE(decompress(Codec::zstd, source, kPlenty));
+  for (const std::size_t room : {1U, 977U, 20'000U}) {
+    Decompressor from{Codec::zstd, source, kPlenty};
+    std::vector<std::byte> out(room);
+    auto count = from.read(out);
+    while (count && *count > 0) {
+      count = from.read(out);
+    }
+    EXPECT_FALSE(count) << room;
+  }
+}
+
 TEST(Compression, SnappyTakesRawAndXerialAndRefusesTheOfficialFraming) {
   const auto source = words(100'000, 9);
   std::string raw;

@@ -168,11 +168,14 @@ class ZstdSource : public Decompressor::Source {
         if (in_.pos == in_.size && in_.pos > 0) {
           return std::size_t{0};
         }
-        if (!starts_a_frame(source_.subspan(in_.pos))) {
+        const auto rest = source_.subspan(in_.pos);
+        if (!starts_a_frame(rest)) {
           return Errc::corrupt;
         }
+        left_ = ZSTD_getFrameContentSize(rest.data(), rest.size());
       }
       const auto before = in_.pos;
+      const auto out_before = to.pos;
       const auto hint = ZSTD_decompressStream(context_.get(), &to, &in_);
       if (ZSTD_isError(hint) != 0U) {
         if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation) {
@@ -181,6 +184,14 @@ class ZstdSource : public Decompressor::Source {
         return Errc::corrupt;
       }
       between_frames_ = hint == 0;
+      // The library looks at the size that a frame tells only if its last block is not empty, or the output has room
+      // for all of it: the same frame must be good or bad however it is read.
+      if (left_ < ZSTD_CONTENTSIZE_ERROR) {
+        left_ -= std::min<std::uint64_t>(left_, to.pos - out_before);
+        if (between_frames_ && left_ > 0) {
+          return Errc::corrupt;
+        }
+      }
       if (!between_frames_ && to.pos == 0 && in_.pos == before) {
         return Errc::corrupt;  // the frame is cut
       }
@@ -202,6 +213,7 @@ class ZstdSource : public Decompressor::Source {
   ZSTD_inBuffer in_;
   Bytes source_;
   bool between_frames_ = true;
+  std::uint64_t left_ = ZSTD_CONTENTSIZE_UNKNOWN;  // of what the frame tells, which is not out yet
 };
 
 }  // namespace

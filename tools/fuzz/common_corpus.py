@@ -27,6 +27,7 @@ def samples():
     for rules in range(32):  # of batch_validator_fuzz, with a version of Produce behind
         for version in (0, 9):
             yield bytes([rules, version]) + FOUND_BATCH
+    yield bytes.fromhex('4f28b52ffd50011f3a08000000010000')  # zstd: tells another size than it has, and ends with an empty block
     yield b'\x02\x0a' + bytes([9 << 2]) + b'0123456789'
 
 
