@@ -38,9 +38,10 @@ class MetadataLog {
   // Makes the folder if missing. On failure `why` is one sentence that names the file.
   static Result<Opened> open(Disk& disk, const std::string& data_folder, std::string& why);
 
-  // One batch: all of it survives or none. `now` is its timestamp. A shortage leaves the log as it was and usable; after
-  // any other failure it is read_only until the next start. What failed is cut off, so that start does not find it, but
-  // a power cut before it may bring it back: nobody may be told in between that what depends on it has not changed.
+  // One batch: all of it survives or none. `now` is its timestamp. A shortage leaves the log as it was and usable;
+  // after any other failure it is read_only until the next start. What failed is cut off, so that start does not find
+  // it, but a power cut before it may bring it back: nobody may be told in between that what depends on it has not
+  // changed.
   Result<void> append(const RecordList& records, Millis now);
   // Writes `image`, which must be the newest, as a snapshot, starts a new log file and removes what is no longer
   // needed. A failure leaves the log usable (or says read_only at the next append).
