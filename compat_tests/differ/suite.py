@@ -53,7 +53,8 @@ def served(port: int, strict: bool = False) -> dict:
 
 
 def came_late(found: Found) -> bool:
-    return any(path == "outcome" and LATE in (kafka, weir) for path, kafka, weir in found.rows)
+    """Or Kafka was asked before it knew of the group that a refused JoinGroup makes: it answers before that record is written."""
+    return any((path == "outcome" and LATE in (kafka, weir)) or (path.endswith("GroupState") and kafka == "Dead") for path, kafka, weir in found.rows)
 
 
 def confirmed(pair: Pair, steps: list[dict], strict: bool) -> Found | None:
