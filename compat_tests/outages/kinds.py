@@ -194,7 +194,8 @@ class DiskFull(NoRoom):
     """Another program fills the disk, into the reserve or wholly."""
 
     state = "disk full"
-    REFUSES = r"commitlog: the disk of .* has \d+ bytes free and must keep a reserve of \d+: producers are refused"
+    REFUSES = (r"commitlog: (the disk of .* has \d+ bytes free and must keep a reserve of \d+.*|the next segment takes \d+ bytes, the disk of .*)"
+               r": producers are refused")
 
     def begin(self):
         reserve = self.world.place.reserve
