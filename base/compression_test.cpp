@@ -183,8 +183,8 @@ TEST(Compression, ZstdWithoutContentSizeIsAccepted) {
   EXPECT_EQ(*decompress(Codec::zstd, out, kPlenty), source);
 }
 
-// Found by the fuzzer: its frame tells 15,135 bytes and holds one, its last block is empty.
-TEST(Compression, AZstdFrameThatTellsAnotherSizeIsRefusedHoweverItIsRead) {
+// Found by the fuzzer: the frame header says 15,135 bytes, the content is one byte, the last block is empty.
+TEST(Compression, AZstdFrameWithAWrongContentSizeIsRefusedForAnySizeOfTheReads) {
   constexpr std::array<unsigned char, 15> kFrame{0x28, 0xb5, 0x2f, 0xfd, 0x50, 0x01, 0x1f, 0x3a,
                                                  0x08, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00};
   const auto source = std::as_bytes(std::span{kFrame});

@@ -184,8 +184,8 @@ class ZstdSource : public Decompressor::Source {
         return Errc::corrupt;
       }
       between_frames_ = hint == 0;
-      // The library looks at the size that a frame tells only if its last block is not empty, or the output has room
-      // for all of it: the same frame must be good or bad however it is read.
+      // libzstd checks the content size only if the last block is not empty or the output buffer holds the whole frame.
+      // The result must not depend on the size of the reads.
       if (left_ < ZSTD_CONTENTSIZE_ERROR) {
         left_ -= std::min<std::uint64_t>(left_, to.pos - out_before);
         if (between_frames_ && left_ > 0) {
@@ -213,7 +213,7 @@ class ZstdSource : public Decompressor::Source {
   ZSTD_inBuffer in_;
   Bytes source_;
   bool between_frames_ = true;
-  std::uint64_t left_ = ZSTD_CONTENTSIZE_UNKNOWN;  // of what the frame tells, which is not out yet
+  std::uint64_t left_ = ZSTD_CONTENTSIZE_UNKNOWN;  // of the frame's content size, not yet decompressed
 };
 
 }  // namespace

@@ -119,7 +119,7 @@ class PosixFile final : public File {
       if (wrote <= 0) {
         return error_of_errno(wrote == 0 ? EIO : errno);
       }
-      if (is_direct_ && wrote % kDirectAlignment != 0) {  // a limit within a block: a direct write goes on at its begin
+      if (is_direct_ && wrote % kDirectAlignment != 0) {  // RLIMIT_FSIZE within a block: continue at the block's start
         wrote -= wrote % kDirectAlignment;
         if (wrote == 0) {
           return error_of_errno(EFBIG);
@@ -262,7 +262,7 @@ std::int64_t pid_in(int descriptor) {
 
 }  // namespace
 
-// A pipe holds whoever opens it until somebody writes, and a device may do anything.
+// Only regular files: open() of a FIFO blocks until another process opens it for writing.
 Result<std::shared_ptr<File>> PosixDisk::open(const std::string& path, OpenOptions options) {
   struct stat facts{};
   if (::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {

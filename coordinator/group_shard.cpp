@@ -473,8 +473,8 @@ GroupShard::Write& GroupShard::write_of(WriteId id) {
   return holder.at(static_cast<std::size_t>(id - holder.front().id));
 }
 
-// Answers the requests whose time is over with coordinator_not_available, members that wait for their group's value
-// too. The writes stay queued and may become durable.
+// Answers requests that have timed out with coordinator_not_available, SyncGroup included. Their writes stay queued and
+// may become durable.
 void GroupShard::time_out(Now now, Effects& out) {
   while (!waiting_.empty() && waiting_.front().until <= now.monotonic_ms) {
     auto& write = write_of(waiting_.front().write);

@@ -101,7 +101,7 @@ TEST(GroupSync, MembersDoNotWaitForARecordOfWhichTheLogSaysNothingAndTheGroupReb
   EXPECT_EQ(test.get<SyncAnswer>(leader).error, ErrorCode::coordinator_not_available);
   EXPECT_EQ(test.shard().describe("g").state, GroupState::preparing_rebalance);
   test.release();
-  EXPECT_EQ(test.shard().describe("g").state, GroupState::preparing_rebalance) << "the generation is over";
+  EXPECT_EQ(test.shard().describe("g").state, GroupState::preparing_rebalance) << "the rebalance has already begun";
   test.hold = false;
   const auto a = test.join_async(join_request("g", two.leader.member_id));
   const auto b = test.join_async(join_request("g", two.follower.member_id));

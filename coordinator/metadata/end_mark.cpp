@@ -53,11 +53,12 @@ std::string EndMark::settle() {
   const bool is_folder = blocked_->code == Errc::disk_failed && blocked_->detail == EISDIR;
   const auto gone = is_folder ? disk_.remove(path_) : disk_.rename(path_, path_ + ".damaged");
   if (!gone) {
-    return path_ + " is no end mark and cannot be made again (" + to_string(gone.error()) +
-           "): move away what is there; until then a loss at the end of the metadata is seen less surely";
+    return path_ + " is not a valid end mark and cannot be recreated (" + to_string(gone.error()) +
+           "): move it away; until then records missing at the end of the metadata log may not be detected";
   }
   blocked_.reset();
-  return path_ + " was no end mark: made again" + (is_folder ? "" : ", and what was there is " + path_ + ".damaged");
+  return path_ + " was not a valid end mark: recreated" +
+         (is_folder ? "" : ", and what was there is " + path_ + ".damaged");
 }
 
 void EndMark::raise(Offset end) {

@@ -221,7 +221,7 @@ TEST_F(MetadataLogTest, WhatIsNoEndMarkIsPutAsideMadeAgainAndNamedOnce) {
       ASSERT_TRUE(replace_file(disk_, path, bad));
       ASSERT_TRUE(open()) << why_;
       EXPECT_EQ(findings_,
-                std::vector{path + " was no end mark: made again, and what was there is " + path + ".damaged"});
+                std::vector{path + " was not a valid end mark: recreated, the old content is in " + path + ".damaged"});
       EXPECT_EQ(*read_file(disk_, path, 100), good);
       EXPECT_EQ(*read_file(disk_, path + ".damaged", 100), bad);
       ASSERT_TRUE(open()) << why_;
@@ -236,14 +236,14 @@ TEST_F(MetadataLogTest, AnEmptyFolderInTheMarksPlaceGoesAndAFullOneIsNamedAtEach
   ASSERT_TRUE(disk_.remove(kMark));
   ASSERT_TRUE(disk_.make_directories(kMark));
   ASSERT_TRUE(open()) << why_;
-  EXPECT_EQ(findings_, std::vector{std::string{kMark} + " was no end mark: made again"});
+  EXPECT_EQ(findings_, std::vector{std::string{kMark} + " was not a valid end mark: recreated"});
   EXPECT_EQ(*read_file(disk_, kMark, 100), *read_file(disk_, kMarkBeside, 100));
   ASSERT_TRUE(disk_.remove(kMark));
   ASSERT_TRUE(disk_.make_directories(std::string{kMark} + "/of somebody"));
   for (int start = 0; start < 2; ++start) {
     ASSERT_TRUE(open()) << why_;
     ASSERT_EQ(findings_.size(), 1U);
-    EXPECT_TRUE(findings_[0].starts_with(std::string{kMark} + " is no end mark and cannot be made again"))
+    EXPECT_TRUE(findings_[0].starts_with(std::string{kMark} + " is not a valid end mark and cannot be recreated"))
         << findings_[0];
     add("b" + std::to_string(start));
   }
