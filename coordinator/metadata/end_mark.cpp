@@ -58,7 +58,7 @@ std::string EndMark::settle() {
   }
   blocked_.reset();
   return path_ + " was not a valid end mark: recreated" +
-         (is_folder ? "" : ", and what was there is " + path_ + ".damaged");
+         (is_folder ? "" : ", the old content is in " + path_ + ".damaged");
 }
 
 void EndMark::raise(Offset end) {
